@@ -1,0 +1,75 @@
+package journal
+
+import "slices"
+
+// State is a job's state; the same words stand in the journal, in --json, in MCP results and in `jobs list`.
+type State string
+
+// The states of a job (design.md §2).
+const (
+	StatePlanned   State = "planned"   // recorded; provably not sent
+	StateSent      State = "sent"      // bytes may have reached the provider
+	StateQueued    State = "queued"    // accepted, waiting at the provider
+	StateRunning   State = "running"   // being made at the provider
+	StateSucceeded State = "succeeded" // ready or received, but not yet saved where it belongs
+	StateLanded    State = "landed"    // saved and stat'ed
+	StateFailed    State = "failed"    // ended without a result
+	StateBlocked   State = "blocked"   // refused by the provider's safety system
+	StateCancelled State = "cancelled" // given up by the user, and the provider agreed or was never asked
+	StateExpired   State = "expired"   // the provider no longer has it
+	StateUnknown   State = "unknown"   // sent, and no usable answer came; may be billed
+)
+
+// moves is the transition table: what may follow each state. A state without followers is final.
+//
+// Unknown is not final: it may have been billed, so a later answer, a resume or the slow owner itself may still settle
+// it. Queued and running go both ways because a provider may put a job back into its queue.
+var moves = map[State][]State{ //nolint:gochecknoglobals // constant table
+	StatePlanned: {StateSent, StateFailed, StateCancelled},
+	StateSent: {
+		StateQueued, StateRunning, StateSucceeded, StateLanded,
+		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
+	},
+	StateQueued: {
+		StateRunning, StateSucceeded, StateLanded,
+		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
+	},
+	StateRunning: {
+		StateQueued, StateSucceeded, StateLanded,
+		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
+	},
+	StateSucceeded: {StateLanded, StateFailed, StateBlocked, StateExpired},
+	StateUnknown: {
+		StateQueued, StateRunning, StateSucceeded, StateLanded,
+		StateFailed, StateBlocked, StateCancelled, StateExpired,
+	},
+	StateLanded:    {},
+	StateFailed:    {},
+	StateBlocked:   {},
+	StateCancelled: {},
+	StateExpired:   {},
+}
+
+// States returns all states in the order of a job's life.
+func States() []State {
+	return []State{
+		StatePlanned, StateSent, StateQueued, StateRunning, StateSucceeded, StateLanded,
+		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
+	}
+}
+
+// Final reports whether nothing can follow s. An unknown word is not final.
+func Final(s State) bool {
+	next, known := moves[s]
+	return known && len(next) == 0
+}
+
+// CanMove reports whether a job in state from may be put into state to. Staying is allowed, so that a repeated report
+// is no error, with one exception: a job that was sent is never sent again.
+func CanMove(from, to State) bool {
+	next, known := moves[from]
+	if from == to {
+		return known && to != StateSent
+	}
+	return slices.Contains(next, to)
+}
