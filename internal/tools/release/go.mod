@@ -1,5 +1,6 @@
 // The release tool, apart from the linters so that a lint run never resolves it. v2.16.0 is the newest that Go 1.26
-// builds. "go mod tidy" does not work here: a test of a dependency needs a module that is not served.
+// builds. "go mod tidy" does not work here: a test of a dependency needs a module
+// that cannot be had everywhere.
 module mediagen/internal/tools/release
 
 go 1.26.5
