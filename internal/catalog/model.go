@@ -65,6 +65,7 @@ type Rule struct {
 	Ops      []string `yaml:"ops" json:"ops,omitempty"`           // the operations that take it
 	Formats  []string `yaml:"formats" json:"formats,omitempty"`   // the output formats that it goes with
 	Excludes []string `yaml:"excludes" json:"excludes,omitempty"` // parameters that it cannot be combined with
+	Requires []string `yaml:"requires" json:"requires,omitempty"` // parameters that it needs beside it
 	Default  string   `yaml:"default" json:"default,omitempty"`
 }
 
