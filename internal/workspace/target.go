@@ -1,0 +1,335 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"mediagen/internal/fault"
+)
+
+// OutputSpec says what is going to be written.
+type OutputSpec struct {
+	// Dest is where the person or the agent wants it: empty for the primary directory; a directory when it exists or
+	// ends in a slash (created if need be); otherwise a file.
+	Dest string
+	// Template names outputs in a directory, such as "{date}-{slug}-{index}.{ext}"; it may have directories. Empty means
+	// output_{unix}_media-gen__{tool}_{id}.{ext}. Placeholders are index (from 1), ext, tool, id, date, time, unix and
+	// the keys of Vars. "{ext}" or a media extension at the end follows the bytes; without either the extension is added.
+	Template  string
+	Tool, ID  string            // for the default name; a tool has no underscore, or its files are found by UUID only
+	Vars      map[string]string // values for the template; characters that paths give a meaning to are replaced
+	Count     int               // planned outputs, 0 means 1; more than one without {index} get _1, _2 and so on
+	Ext       string            // planned extension, lower case, without dot ("png", "jpeg")
+	Overwrite bool              // an existing regular file is replaced
+	NeedBytes int64             // free space wanted, 0 to skip that
+}
+
+// Target is where the outputs of one call will go. Its directory exists, was written to once, and is held open.
+type Target struct {
+	w         *Workspace
+	place     spot
+	dir       *folder // nil for a preview and for the spool
+	names     namer
+	count     int // 0 for the spool
+	overwrite bool
+	spool     bool
+}
+
+// Plan does everything that can fail before money is spent: it applies the policy to every planned name, creates the
+// directories, makes sure that they can be written to, that no output exists (unless Overwrite) and that NeedBytes are
+// free, and removes temporary files that a crash left there more than 24 hours ago.
+//
+// The errors are path_denied, path_invalid, not_regular, exists, read_only, disk_full, io_failed and, for naming,
+// invalid_argument.
+func (w *Workspace) Plan(s OutputSpec) (*Target, error) {
+	t, err := w.draft(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.prepare(s.NeedBytes); err != nil {
+		_ = t.Close() // err is the reason
+		return nil, err
+	}
+	return t, nil
+}
+
+// draft applies the rules that need no disk.
+func (w *Workspace) draft(s OutputSpec) (*Target, error) {
+	if s.Count < 0 {
+		return nil, fault.New(fault.InvalidArgument, "the number of outputs must not be negative, got %d", s.Count)
+	}
+	place, file, err := w.destination(s.Dest)
+	if err != nil {
+		return nil, err
+	}
+	names, err := newNamer(s, file, w.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{w: w, place: place, names: names, count: max(s.Count, 1), overwrite: s.Overwrite}
+	for i := range t.count {
+		if err := t.allows(t.names.name(i, -1, "")); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// dirs are the directories of the planned names, relative to the place; a template can make several.
+func (t *Target) dirs() []string {
+	var dirs []string
+	for i := range t.count {
+		if dir := path.Dir(t.names.name(i, -1, "")); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// destination splits Dest into a directory and, if it is a file, its name.
+func (w *Workspace) destination(dest string) (place spot, file string, err error) {
+	if dest == "" {
+		return w.primary(Write)
+	}
+	s, err := w.resolve(dest, Write)
+	if err != nil {
+		return spot{}, "", err
+	}
+	if os.IsPathSeparator(dest[len(dest)-1]) {
+		return s, "", nil
+	}
+	if info, err := s.stat(); err == nil && info.IsDir() {
+		return s, "", nil
+	}
+	return s.parent(), filepath.Base(s.abs), nil
+}
+
+// primary is the directory that outputs go to by default and that lookups search.
+func (w *Workspace) primary(a Access) (place spot, file string, err error) {
+	if w.policy == policyOwn {
+		return spot{abs: w.cfg.WorkDir}, "", nil
+	}
+	r := w.roots[0]
+	s := spot{root: r, rel: ".", abs: r.texts[0]}
+	if r.glob() {
+		return spot{}, "", fault.New(fault.PathDenied, "the first entry of MEDIA_GEN_DIRS, %s, is a pattern and names no "+
+			"directory for outputs; put a directory without * first", quote(r.entry))
+	}
+	return s, "", w.allows(s, a)
+}
+
+// prepare checks and creates what the planned names need.
+func (t *Target) prepare(need int64) error {
+	dirs := t.dirs()
+	for _, dir := range dirs {
+		if err := t.place.join(dir).makeDir(); err != nil {
+			return writeError(t.shown(), err)
+		}
+	}
+	var err error
+	if t.dir, err = t.w.openFolder(t.place); err != nil {
+		return writeError(t.shown(), err)
+	}
+	for i := range t.count {
+		name := t.names.name(i, -1, "")
+		if err := t.place.join(name).vacant(t.dir, name, t.overwrite); err != nil {
+			return err
+		}
+	}
+	for _, dir := range dirs {
+		if err := t.ready(dir, need); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vacant refuses the output s, which is name in d, when it is taken. A link that leads out of the root is named as what it
+// is, because replacing it is all that could be done with it.
+func (s spot) vacant(d *folder, name string, overwrite bool) error {
+	if s.root != nil && !overwrite {
+		_, err := s.stat()
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+		if err != nil && !gone {
+			return pathError(name, err)
+		}
+	}
+	return d.vacant(name, overwrite)
+}
+
+// first is the best place for the target's bytes.
+func (t *Target) first() int {
+	if t.spool {
+		return levelSpool
+	}
+	return levelTarget
+}
+
+// ready makes sure that dir takes files.
+func (t *Target) ready(dir string, need int64) error {
+	if t.w.firstVisit(path.Join(t.dir.abs, dir)) {
+		t.dir.sweep(dir, t.w.cfg.Now().Add(-staleAfter))
+	}
+	if err := t.dir.probe(path.Join(dir, "probe")); err != nil {
+		return writeError(t.shown(), err)
+	}
+	return t.enough(t.dir, dir, need)
+}
+
+// enough compares the free space with what is needed, where the system can tell.
+func (t *Target) enough(d *folder, dir string, need int64) error {
+	if free, ok := d.free(dir); ok && free < need {
+		return fault.New(fault.DiskFull, "%s has %d bytes free, %d are needed", quote(t.shown()), free, need)
+	}
+	return nil
+}
+
+// shown is the target's directory as messages may name it: what the caller wrote, else the person's own directory whole
+// and a root's by its role.
+func (t *Target) shown() string {
+	switch {
+	case t.spool:
+		return "the spool"
+	case t.place.given != "":
+		return t.place.given
+	case t.place.root == nil:
+		return t.place.abs
+	}
+	return "the output directory"
+}
+
+// firstVisit reports whether a directory was not swept yet by this process.
+func (w *Workspace) firstVisit(dir string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := w.swept[dir]
+	w.swept[dir] = true
+	return !seen
+}
+
+// allows applies the policy to an output name, which may differ from the planned one by its extension.
+func (t *Target) allows(name string) error {
+	s := t.place.join(name)
+	s.given = name
+	if s.root == nil {
+		return checkText(name)
+	}
+	if err := checkNames(name); err != nil {
+		return err
+	}
+	if !s.root.matches(s.rel) {
+		return fault.New(fault.PathDenied, "%s does not match %s of MEDIA_GEN_DIRS", quote(name), quote(s.root.entry))
+	}
+	return t.w.allows(s, Write)
+}
+
+// makeDir creates the directory s with its parents. Below a pattern only directories that the pattern opens are made.
+func (s spot) makeDir() error {
+	if s.root == nil {
+		return os.MkdirAll(s.abs, 0o777) //nolint:gosec // media directories follow the umask, as other programs' do
+	}
+	if s.rel == "." || !s.root.glob() {
+		return s.root.h.MkdirAll(s.rel, 0o777)
+	}
+	for i := range len(s.rel) + 1 {
+		if i < len(s.rel) && s.rel[i] != '/' {
+			continue
+		}
+		dir := s.rel[:i]
+		_, err := s.root.h.Stat(dir)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if !s.root.matches(dir) {
+			return s.notOpened()
+		}
+		if err := s.root.h.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s spot) notOpened() error {
+	return fault.New(fault.PathDenied, "a directory of %s does not exist, and %s of MEDIA_GEN_DIRS does not allow to make it",
+		quote(s.given), quote(s.root.entry))
+}
+
+func (w *Workspace) openFolder(s spot) (*folder, error) {
+	var h *os.Root
+	var err error
+	if s.root == nil {
+		h, err = os.OpenRoot(s.abs)
+	} else {
+		h, err = s.root.h.OpenRoot(s.rel)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &folder{h: h, abs: s.abs, perm: 0o666, ops: &w.ops}, nil
+}
+
+// writeError is pathError for places that are written to: there a missing permission means read-only.
+func writeError(given string, err error) error {
+	if fault.CodeOf(err) == "" && errors.Is(err, fs.ErrPermission) {
+		return fault.Caused(fault.ReadOnly, err, "%s cannot be written to: permission denied", quote(given))
+	}
+	return pathError(given, err)
+}
+
+// Paths returns the planned absolute paths; none for the spool. A path changes when the bytes turn out to be of another type.
+func (t *Target) Paths() []string {
+	paths := make([]string, t.count)
+	for i := range paths {
+		paths[i] = t.path(t.names.name(i, -1, ""))
+	}
+	return paths
+}
+
+func (t *Target) path(name string) string {
+	return filepath.Join(t.place.abs, filepath.FromSlash(name))
+}
+
+// Dir returns the absolute path of the directory that the outputs go to, empty for the spool.
+func (t *Target) Dir() string { return t.place.abs }
+
+// Close lets go of the directory. Temps that are still open must be committed or aborted before.
+func (t *Target) Close() error {
+	if t.dir == nil {
+		return nil
+	}
+	return t.dir.h.Close()
+}
+
+// Create starts output index, counted from 0 as in Paths; an index beyond the plan gets the next number, because a
+// provider may send more than was asked for and those bytes are paid as well. The bytes go to a temporary file beside
+// the final name, or to the spool if that fails.
+func (t *Target) Create(index int) (*Temp, error) { return t.create(index, -1) }
+
+// CreatePartial starts preview number partial of output index, which is saved as NAME.partial-K.ext.
+func (t *Target) CreatePartial(index, partial int) (*Temp, error) {
+	if partial < 0 {
+		return nil, fault.New(fault.InvalidArgument, "the number of a preview must not be negative, got %d", partial)
+	}
+	return t.create(index, partial)
+}
+
+func (t *Target) create(index, partial int) (*Temp, error) {
+	if index < 0 {
+		return nil, fault.New(fault.InvalidArgument, "the index of an output must not be negative, got %d", index)
+	}
+	if t.dir == nil && !t.spool {
+		return nil, fault.New(fault.InvalidArgument, "a preview of a plan takes no outputs")
+	}
+	f := &Temp{t: t, index: index, partial: partial}
+	f.restart()
+	f.sink = f.firstSink()
+	return f, nil
+}
