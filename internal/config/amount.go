@@ -54,19 +54,19 @@ func splitUnit(text string) (number string, factor int64) {
 	return number, 0
 }
 
-// FormatSize writes n bytes so that ParseSize reads the same number: in the largest binary, then decimal unit that
-// divides it.
+// FormatSize writes n bytes so that ParseSize reads the same number: in the largest unit that divides it.
 func FormatSize(n int64) string {
 	for _, u := range []struct {
 		name string
 		size int64
 	}{
 		{"Ti", 1 << 40},
+		{"T", 1e12},
 		{"Gi", 1 << 30},
-		{"Mi", 1 << 20},
-		{"Ki", 1 << 10},
 		{"G", 1e9},
+		{"Mi", 1 << 20},
 		{"M", 1e6},
+		{"Ki", 1 << 10},
 		{"k", 1e3},
 	} {
 		if n != 0 && n%u.size == 0 {

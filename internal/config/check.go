@@ -91,8 +91,8 @@ func (l *loader) googleKeys() {
 	values := map[string]string{}
 	for _, name := range []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"} {
 		for _, v := range l.variables {
-			if r := scalar(v.values[name]); !r.unset() {
-				values[name] = r.text
+			if value := scalar(v.values[name]).text; !blank(value) {
+				values[name] = value
 				break
 			}
 		}

@@ -39,7 +39,7 @@ var _ pflag.Value = (*flagValue)(nil)
 // Set checks and keeps text.
 func (v *flagValue) Set(text string) error {
 	r := scalar(text)
-	if r.unset() {
+	if v.setting.unset(r) {
 		v.text = ""
 		return nil
 	}

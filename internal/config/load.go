@@ -135,7 +135,7 @@ func (l *loader) lookup(s Setting) (found, bool) {
 // find returns the first of the setting's variables that is set.
 func (v variables) find(s Setting) (found, bool) {
 	for _, name := range s.Env {
-		if r := scalar(v.values[name]); !r.unset() {
+		if r := scalar(v.values[name]); !s.unset(r) {
 			return found{r, v.origin(name)}, true
 		}
 	}
@@ -154,14 +154,17 @@ func (l *loader) from(key string) origin {
 func (l *loader) nearVariables(values map[string]string, where string) {
 	var known []string
 	for _, s := range l.table {
-		known = append(known, s.Env...)
+		for _, name := range s.Env {
+			known = append(known, strings.TrimPrefix(name, envPrefix))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !strings.HasPrefix(name, "MEDIA_GEN_") || slices.Contains(known, name) {
+		bare, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || slices.Contains(known, bare) {
 			continue
 		}
-		if near := nearest(name, known); near != "" {
-			l.warn("%s sets %s, which is no setting; did you mean %s?", where, name, near)
+		if near := nearest(bare, known); near != "" {
+			l.warn("%s sets %s, which is no setting; did you mean %s?", where, name, envPrefix+near)
 		}
 	}
 }

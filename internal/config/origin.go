@@ -30,6 +30,9 @@ type layer map[string]found
 func (s Setting) show(value any) string {
 	switch v := value.(type) {
 	case nil:
+		if s.Secret {
+			return redact.Secret{}.String()
+		}
 		return ""
 	case redact.Secret:
 		return v.String()
@@ -87,7 +90,7 @@ func (s Setting) quote(r raw) string {
 		text = strings.Join(r.items, ",")
 	}
 	if s.Kind == KindURL {
-		return strconv.Quote(cut(redact.URL(text)))
+		text = redact.URL(text)
 	}
 	return quoted(text)
 }

@@ -49,7 +49,7 @@ func parseSecrets(data []byte) (secretsContent, []error) {
 			faults = append(faults, fmt.Errorf("line %d: %s is a list; give one value", e.line, e.key))
 			continue
 		}
-		if e.value.unset() {
+		if blank(e.value.text) {
 			continue
 		}
 		if _, err := parseBool(e.value.text); err != nil && e.key == "google.vertex_ai.enabled" {

@@ -53,6 +53,9 @@ type Setting struct {
 	Guard bool
 }
 
+// envPrefix begins the first environment name of every setting.
+const envPrefix = "MEDIA_GEN_"
+
 // Settings returns the table. The order is that of the sample file, the documentation and Origins.
 func Settings() []Setting {
 	var all []Setting
@@ -63,7 +66,7 @@ func Settings() []Setting {
 	}
 	for i := range all {
 		s := &all[i]
-		own := "MEDIA_GEN_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
+		own := envPrefix + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 		s.Env = append([]string{own}, s.Env...)
 		s.Secret = s.Kind == KindSecret
 	}

@@ -159,7 +159,7 @@ func (l *loader) readConfigFile() {
 		l.fault("%s, %w", p.origin().text, err)
 	}
 	for _, e := range entries {
-		if e.value.unset() {
+		if l.index[e.key].unset(e.value) {
 			continue
 		}
 		l.config[e.key] = found{e.value, p.origin()}

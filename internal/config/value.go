@@ -24,9 +24,9 @@ type raw struct {
 // scalar is a raw of one text.
 func scalar(text string) raw { return raw{text: strings.TrimSpace(text)} }
 
-// unset reports whether the value counts as not given.
-func (r raw) unset() bool {
-	if r.list {
+// unset reports whether r counts as not given: blank, or a list without entries.
+func (s Setting) unset(r raw) bool {
+	if r.list || s.isList() {
 		return len(r.entries()) == 0
 	}
 	return blank(r.text)
