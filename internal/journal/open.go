@@ -1,0 +1,184 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	defaultBusyTimeout = 10 * time.Second
+	fileMode           = fs.FileMode(0o600) // prompts and paths are private; SQLite gives -wal and -shm the same mode
+	dirMode            = fs.FileMode(0o700)
+)
+
+// Journal is an open journal file. It is safe for concurrent use, also by other processes.
+type Journal struct {
+	path string
+	opts Options
+	// db has one connection: within a process calls queue in order instead of polling each other's lock.
+	db *sql.DB
+}
+
+// Open opens the journal at path and creates it (0600, its directory 0700) if there is none. It brings an older schema
+// up to date, whichever of several processes comes first.
+//
+// When it returns, the file is known to be a journal of this version, to be writable and to accept a write lock. Space
+// on the disk is proven by Create, which is durable before it returns. Whatever keeps the journal from being used is
+// fault.JournalBroken with the path and a way out; a full disk is fault.DiskFull.
+func Open(ctx context.Context, path string, o Options) (*Journal, error) {
+	return open(ctx, path, o, migrations)
+}
+
+func open(ctx context.Context, path string, o Options, steps []string) (*Journal, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.BusyTimeout <= 0 {
+		o.BusyTimeout = defaultBusyTimeout
+	}
+	j := &Journal{path: path, opts: o}
+	if err := j.prepareFile(); err != nil {
+		return nil, j.fail(ctx, err)
+	}
+	connector, err := sqlite.NewConnector(j.dsn())
+	if err != nil {
+		return nil, j.fail(ctx, err)
+	}
+	j.db = sql.OpenDB(connector)
+	j.db.SetMaxOpenConns(1)
+	if err := j.start(ctx, steps); err != nil {
+		return nil, errors.Join(j.fail(ctx, err), j.Close())
+	}
+	return j, nil
+}
+
+// Close releases the file. The last process to close it folds the write-ahead log into it.
+func (j *Journal) Close() error {
+	if err := j.db.Close(); err != nil {
+		return j.fail(context.Background(), err)
+	}
+	return nil
+}
+
+// prepareFile makes sure that path is a private regular file. SQLite would create it with the umask's mode.
+func (j *Journal) prepareFile() error {
+	abs, err := filepath.Abs(j.path)
+	if err != nil {
+		return err
+	}
+	j.path = abs
+	info, err := os.Stat(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createFile(abs)
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return errors.New("it is a directory, it must be a file")
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
+	if exposed(info.Mode()) {
+		return os.Chmod(abs, fileMode)
+	}
+	return nil
+}
+
+// createFile publishes an empty file that was private from its first moment. It is linked into place rather than
+// created there: closing a descriptor of the file itself would drop the POSIX locks that another connection of this
+// process may hold on it by then.
+func createFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".journal-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // an empty file; a leftover harms nobody
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	err = os.Link(tmp.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	// A file system without hard links.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dsn names the file to the driver. Every commit is synced (FULL): in WAL mode that is one fsync, and a row that
+// precedes a paid request must survive a power cut.
+func (j *Journal) dsn() string {
+	q := url.Values{}
+	q.Set("_busy_timeout", strconv.FormatInt(j.opts.BusyTimeout.Milliseconds(), 10))
+	q.Set("_synchronous", "FULL")
+	q.Set("_txlock", "immediate")
+	q.Set("_error_rc", "1")
+	slashed := filepath.ToSlash(j.path)
+	if slashed[0] != '/' { // C:/...
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String()
+}
+
+// start puts the file into WAL mode, takes the write lock as proof that it can be written, and migrates it if needed.
+func (j *Journal) start(ctx context.Context, steps []string) error {
+	if err := j.useWAL(ctx); err != nil {
+		return err
+	}
+	tx, err := j.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it has nothing to do; otherwise err tells
+	changed, err := j.migrate(ctx, tx, steps)
+	if err != nil || !changed {
+		return err
+	}
+	return tx.Commit()
+}
+
+// useWAL switches the file to write-ahead logging, which lasts. While several processes do so at once SQLite answers
+// "busy" without waiting, so the waiting is done here.
+func (j *Journal) useWAL(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, j.opts.BusyTimeout, errBusy)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var mode string
+		err := j.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		if err == nil && mode != "wal" {
+			return fmt.Errorf("its file system offers no write-ahead log (mode is %q)", mode)
+		}
+		if resultCode(err)&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
