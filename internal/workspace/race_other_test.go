@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package workspace
+
+import "os"
+
+// exchange swaps two names in three steps where the system cannot do it in one.
+func exchange(a, b string) error {
+	if err := os.Rename(a, a+"~"); err != nil {
+		return err
+	}
+	if err := os.Rename(b, a); err != nil {
+		return err
+	}
+	return os.Rename(a+"~", b)
+}
