@@ -9,6 +9,7 @@ flags=(-test)
 flavour=$(scripts/flavour.sh)
 [ -z "$flavour" ] || flags+=("$flavour")
 
+# shellcheck disable=SC2016 # a Go template
 format='{{$p := .Path}}{{range .Funcs}}{{printf "%s.%s\n" $p .Name}}{{end}}'
 found=$("$deadcode" "${flags[@]}" -f "$format" ./... | grep . | sort -u || [ "${PIPESTATUS[0]}" -eq 0 ])
 allowed=$(sed -e 's/#.*//' -e 's/[[:space:]]*$//' scripts/deadcode.allow | grep . | sort -u || true)

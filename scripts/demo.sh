@@ -7,7 +7,7 @@ flags=(-trimpath)
 if scripts/install-libvips.sh; then
   echo "building bin/mediagen with libvips (the first build takes some minutes)" >&2
 else
-  flags+=(-tags=novips,nodynamic)
+  flags+=('-tags=novips,nodynamic')
   echo "building bin/mediagen with the pure-Go imaging (the first build takes some minutes)" >&2
 fi
 go build "${flags[@]}" -o bin/mediagen ./cmd/mediagen

@@ -9,7 +9,7 @@ if scripts/install-libvips.sh --compiler; then
   what="libvips flavour"
 else
   what="pure-Go flavour (libvips is not here)"
-  flags+=(-tags=novips,nodynamic)
+  flags+=('-tags=novips,nodynamic')
 fi
 compiler=$(go env CC)
 if command -v "${compiler%% *}" >/dev/null 2>&1; then
