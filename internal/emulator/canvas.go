@@ -1,0 +1,144 @@
+package emulator
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+
+	"golang.org/x/image/vector"
+)
+
+// canvas is a picture with antialiased shapes. Coordinates are pixels.
+type canvas struct {
+	*image.RGBA
+	w, h float64
+	z    *vector.Rasterizer
+}
+
+func newCanvas(w, h int) *canvas {
+	return &canvas{
+		RGBA: image.NewRGBA(image.Rect(0, 0, w, h)), w: float64(w), h: float64(h), z: vector.NewRasterizer(1, 1),
+	}
+}
+
+// point is a place on a canvas.
+type point struct{ x, y float64 }
+
+// contour is a closed outline of straight lines; curves are made of short ones.
+type contour []point
+
+// fill paints the inside of a contour. Only the box around it is touched, so small shapes are cheap.
+func (c *canvas) fill(outline contour, ink color.Color) {
+	c.fillWith(outline, image.NewUniform(ink), image.Point{})
+}
+
+// fillWith paints the inside of a contour with src, whose point sp lies at the canvas's origin.
+func (c *canvas) fillWith(outline contour, src image.Image, sp image.Point) {
+	box := outline.bounds().Intersect(c.Rect)
+	if box.Empty() {
+		return
+	}
+	c.z.Reset(box.Dx(), box.Dy())
+	dx, dy := float64(box.Min.X), float64(box.Min.Y)
+	for i, p := range outline {
+		x, y := float32(p.x-dx), float32(p.y-dy)
+		if i == 0 {
+			c.z.MoveTo(x, y)
+			continue
+		}
+		c.z.LineTo(x, y)
+	}
+	c.z.ClosePath()
+	c.z.Draw(c.RGBA, box, src, sp.Add(box.Min))
+}
+
+func (o contour) bounds() image.Rectangle {
+	if len(o) == 0 {
+		return image.Rectangle{}
+	}
+	lo, hi := o[0], o[0]
+	for _, p := range o {
+		lo = point{min(lo.x, p.x), min(lo.y, p.y)}
+		hi = point{max(hi.x, p.x), max(hi.y, p.y)}
+	}
+	return image.Rect(int(math.Floor(lo.x)), int(math.Floor(lo.y)), int(math.Ceil(hi.x)), int(math.Ceil(hi.y)))
+}
+
+// arc returns points on a circle from one angle to another, in radians.
+func arc(cx, cy, r, from, to float64) contour {
+	steps := max(8, int(math.Abs(to-from)*math.Sqrt(r)*2.5))
+	o := make(contour, 0, steps+1)
+	for i := range steps + 1 {
+		sin, cos := math.Sincos(from + (to-from)*float64(i)/float64(steps))
+		o = append(o, point{cx + r*cos, cy + r*sin})
+	}
+	return o
+}
+
+func circle(cx, cy, r float64) contour { return arc(cx, cy, r, 0, 2*math.Pi) }
+
+// ring returns the band between two radii, from one angle to another.
+func ring(cx, cy, inner, outer, from, to float64) contour {
+	return append(arc(cx, cy, outer, from, to), arc(cx, cy, inner, to, from)...)
+}
+
+// rounded returns a rectangle with round corners.
+func rounded(x, y, w, h, r float64) contour {
+	r = min(r, w/2, h/2)
+	o := arc(x+w-r, y+r, r, -math.Pi/2, 0)
+	o = append(o, arc(x+w-r, y+h-r, r, 0, math.Pi/2)...)
+	o = append(o, arc(x+r, y+h-r, r, math.Pi/2, math.Pi)...)
+	return append(o, arc(x+r, y+r, r, math.Pi, 3*math.Pi/2)...)
+}
+
+// gradient fills the canvas from top to low along a direction that is tilt radians off the vertical.
+func (c *canvas) gradient(top, low color.RGBA, tilt float64) {
+	const steps = 1024
+	var table [steps + 1]color.RGBA
+	for i := range table {
+		table[i] = mix(top, low, float64(i)/steps)
+	}
+	sin, cos := math.Sincos(tilt)
+	length := math.Abs(c.w*sin) + math.Abs(c.h*cos)
+	offset := max(0, -c.w*sin) + max(0, -c.h*cos)
+	for y := range c.Rect.Dy() {
+		row := c.Pix[y*c.Stride : y*c.Stride+4*c.Rect.Dx()]
+		t := (float64(y)*cos + offset) / length * steps
+		step := sin / length * steps
+		for x := 0; x < len(row); x += 4 {
+			p := table[min(max(int(t), 0), steps)]
+			row[x], row[x+1], row[x+2], row[x+3] = p.R, p.G, p.B, 255
+			t += step
+		}
+	}
+}
+
+// clipTo makes everything outside a contour transparent.
+func (c *canvas) clipTo(outline contour) {
+	old := c.RGBA
+	c.RGBA = image.NewRGBA(old.Rect)
+	c.fillWith(outline, old, image.Point{})
+}
+
+// paste draws src with its upper left corner at x, y.
+func (c *canvas) paste(src image.Image, x, y int) {
+	b := src.Bounds()
+	draw.Draw(c.RGBA, image.Rect(x, y, x+b.Dx(), y+b.Dy()), src, b.Min, draw.Over)
+}
+
+// mix returns the colour that lies t (0..1) on the way from a to b.
+func mix(a, b color.RGBA, t float64) color.RGBA {
+	at := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + (float64(y)-float64(x))*t)) }
+	return color.RGBA{at(a.R, b.R), at(a.G, b.G), at(a.B, b.B), at(a.A, b.A)}
+}
+
+// fade returns an opaque colour at the given opacity, 0..1.
+func fade(c color.RGBA, opacity float64) color.NRGBA {
+	return color.NRGBA{c.R, c.G, c.B, uint8(math.Round(255 * opacity))}
+}
+
+// rgb returns the opaque colour 0xRRGGBB.
+func rgb(v uint32) color.RGBA {
+	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255} //nolint:gosec // the low byte of each shift is meant
+}
