@@ -99,7 +99,7 @@ type agent struct {
 
 // RoundTrip sends a copy of r, for a RoundTripper must not change its request.
 func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
-	named := *r
+	named := r.WithContext(r.Context())
 	named.Header = r.Header.Clone()
 	if named.Header == nil {
 		named.Header = http.Header{}
@@ -109,7 +109,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 		value += " " + sdk
 	}
 	named.Header.Set(headerUserAgent, value)
-	return a.next.RoundTrip(&named)
+	return a.next.RoundTrip(named)
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
