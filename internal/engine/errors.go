@@ -37,6 +37,9 @@ const (
 	KindTerminated     Kind = "terminated"      // SIGTERM
 )
 
+// ErrInput marks a failure to read a local input while a request was being sent.
+var ErrInput = errors.New("input cannot be read")
+
 // Billed says whether a failed call may have cost money.
 type Billed string
 
@@ -78,6 +81,13 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause
+	return &c
+}
+
+// Bill returns a copy of e that says whether the call may have cost money.
+func (e *Error) Bill(b Billed) *Error {
+	c := *e
+	c.Billed = b
 	return &c
 }
 

@@ -43,8 +43,7 @@ type ImageCall struct {
 	SVGEffort         string
 	SafetyIdentifier  string
 	User              string
-	ResponseFormat    string // compatible servers only; GPT image models refuse it
-	Style             string // compatible servers only
+	ResponseFormat    string // "b64_json" for compatible servers; GPT image models refuse the parameter
 	Images            []Input
 	Mask              *Input
 	Markup            *Input
@@ -79,8 +78,8 @@ type PictureWriter interface {
 type ImageSink interface {
 	// Picture opens the place for one picture. A failed local write never fails the call: the writer spools.
 	Picture(slot Slot) (PictureWriter, error)
-	// ForeignURL records a picture that lies at another origin and was not read.
-	ForeignURL(index int, rawURL string) error
+	// Link records where a picture lies that was made but not read: at another origin, or unreachable just now.
+	Link(index int, rawURL string)
 	// Retrying tells that the server provably did not take the request and that it is sent again after a pause.
 	Retrying(attempt int, pause time.Duration, cause error)
 	// Warn adds a warning to the result.

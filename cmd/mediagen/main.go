@@ -1,0 +1,10 @@
+// Command mediagen generates and edits media and lands every paid result in a file. Everything it does is in internal/app.
+package main
+
+import (
+	"os"
+
+	"mediagen/internal/app"
+)
+
+func main() { os.Exit(app.Main(app.System())) }

@@ -1,0 +1,106 @@
+// Package cli is the command line: it turns arguments into engine requests and results into text, JSON or bytes.
+//
+// It does not read settings, know vendors, touch files or decide policy; it gets an engine and a few functions from the
+// composition root. Data goes to stdout, everything else to stderr.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mediagen/internal/buildinfo"
+	"mediagen/internal/engine"
+	"mediagen/internal/imaging"
+	"mediagen/internal/iostreams"
+)
+
+// Engine is what commands ask of the engine. Tests give their own to see requests without sending any.
+type Engine interface {
+	GenerateImages(context.Context, *engine.GenerateImages, engine.Output, engine.Progress) (*engine.Result, error)
+	EditImages(context.Context, *engine.EditImages, engine.Output, engine.Progress) (*engine.Result, error)
+	ListJobs(context.Context, engine.JobFilter) ([]engine.Job, error)
+	ShowJob(ctx context.Context, id string) (engine.Job, error)
+	ForgetJobs(ctx context.Context, ids []string, force bool) (int, error)
+	ResumeJob(ctx context.Context, id, dest string, overwrite bool) (*engine.Result, error)
+	Models(kind, provider string, all bool) []engine.ModelInfo
+	Model(id string) (engine.ModelInfo, error)
+	TestPath(path string, write bool) engine.Verdict
+	ReadText(path string) (string, error)
+	Pipe(ctx context.Context, res *engine.Result, w io.Writer) error
+}
+
+var _ Engine = (*engine.Engine)(nil)
+
+// Deps is what the composition root gives the command line.
+type Deps struct {
+	Streams *iostreams.Streams
+	Build   buildinfo.Info
+	Imaging func() imaging.Engine
+	// Settings adds the persistent flags that are settings.
+	Settings func(*pflag.FlagSet)
+	// Words are the words that complete and document a parameter.
+	Words func(param string) []string
+	// Open loads the settings and returns an engine. It is called once, by commands that need one.
+	Open func(ctx context.Context, f *pflag.FlagSet, o OpenOptions) (Engine, error)
+	// OutputDir returns the configured directory for files when -o is not given.
+	OutputDir func() string
+	// Scrub is the last filter of every error text.
+	Scrub  func(string) string
+	Config ConfigDeps
+	Doctor func(ctx context.Context, f *pflag.FlagSet) (Report, error)
+	// StartEmulator serves the emulator until it is closed.
+	StartEmulator func(ctx context.Context, o EmulatorOptions) (Emulator, error)
+	Faults        []FaultDoc
+	WorkDir       string // paths below it are printed relative to it
+	Now           func() time.Time
+}
+
+// OpenOptions are the global flags that change how an engine is built.
+type OpenOptions struct {
+	Verbose     int
+	Quiet       bool
+	LogRequests bool
+}
+
+// Execute runs one command line and returns its exit code. It never exits the process and panics only on programmer
+// errors.
+func Execute(ctx context.Context, d Deps, args []string) int {
+	g := &globals{}
+	root := newRoot(d, g)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	r := renderer{d: d, g: g, command: commandName(cmd)}
+	if sig := SignalOf(ctx); sig != nil && cmd.Annotations[serves] == "" {
+		return r.interrupted(sig, err)
+	}
+	if err == nil {
+		return 0
+	}
+	return r.fail(err)
+}
+
+// serves marks a command that ends well when it is interrupted.
+const serves = "serves"
+
+// Signal is the cause of a context that a signal ended.
+type Signal struct{ Kind engine.Kind }
+
+// Error names the signal.
+func (s *Signal) Error() string { return string(s.Kind) }
+
+// SignalOf returns the signal that ended ctx, or nil.
+func SignalOf(ctx context.Context) *Signal {
+	s, ok := errors.AsType[*Signal](context.Cause(ctx))
+	if !ok {
+		return nil
+	}
+	return s
+}
+
+// NewRoot returns the whole command tree, for documentation.
+func NewRoot(d Deps) *cobra.Command { return newRoot(d, &globals{}) }

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mediagen/internal/engine"
+	"mediagen/internal/fault"
+)
+
+func newPolicy(d Deps, g *globals) *cobra.Command {
+	return newGroup("policy", "Test what the policy allows",
+		"Ask which paths may be read and written, and by which rule, without touching them.",
+		"  mediagen policy test out/ /etc/passwd", newPolicyTest(d, g))
+}
+
+func newPolicyTest(d Deps, g *globals) *cobra.Command {
+	var write bool
+	cmd := &cobra.Command{
+		Use: "test PATH...", Short: "Say whether paths are allowed, and by which rule", Args: atLeastOne("path"),
+		Long: "Print allow or deny for each path, with the rule that decided. Nothing is opened for writing and nothing is made.",
+		Example: `  mediagen policy test photo.png
+  mediagen policy test --write out/new.png
+  MEDIA_GEN_DIRS=/srv/media mediagen policy test /etc/passwd`,
+		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+	}
+	cmd.Flags().BoolVarP(&write, "write", "w", false, "test writing instead of reading")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r := renderer{d: d, g: g, command: commandName(cmd)}
+		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
+		if err != nil {
+			return err
+		}
+		verdicts := make([]engine.Verdict, 0, len(args))
+		denied := 0
+		for _, path := range args {
+			v := eng.TestPath(path, write)
+			if !v.Allow {
+				denied++
+			}
+			verdicts = append(verdicts, v)
+		}
+		if denied == 0 {
+			return r.items(verdicts, func(w io.Writer) error { return verdictTable(w, verdicts) })
+		}
+		err = engine.Errorf(engine.KindPolicyDenied, fault.PathDenied, "%d of %d denied", denied, len(args))
+		if g.json {
+			return withItems{error: err, items: verdicts}
+		}
+		if werr := verdictTable(d.Streams.Out, verdicts); werr != nil {
+			return werr
+		}
+		return err
+	}
+	return cmd
+}
+
+func verdictTable(w io.Writer, verdicts []engine.Verdict) error {
+	rows := make([][]string, 0, len(verdicts))
+	for _, v := range verdicts {
+		word := "allow"
+		if !v.Allow {
+			word = "deny"
+		}
+		why := v.Rule
+		if v.Reason != "" {
+			why += ": " + v.Reason
+		}
+		rows = append(rows, []string{word, v.Access, v.Target, why})
+	}
+	return table(w, rows)
+}
+
+// withItems is a failure that still has rows to show with --json.
+type withItems struct {
+	error
+	items any
+}
+
+// Unwrap keeps the kind.
+func (w withItems) Unwrap() error { return w.error }
