@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Sample returns a config file in which every setting is explained and commented out with its default. The same table
@@ -60,9 +58,7 @@ func (s Setting) remarks() []string {
 // sampleValue is the default as YAML that Load reads back.
 func (s Setting) sampleValue() string {
 	switch v := s.Default.(type) {
-	case []string:
-		return flow(v)
-	case []int:
+	case []string, []int:
 		return "[" + strings.ReplaceAll(s.show(v), ",", ", ") + "]"
 	case nil:
 		if s.isList() {
@@ -71,19 +67,6 @@ func (s Setting) sampleValue() string {
 		return `""`
 	}
 	return s.show(s.Default)
-}
-
-// flow writes a list on one line.
-func flow(values []string) string {
-	node := yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, v := range values {
-		node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: v})
-	}
-	out, err := yaml.Marshal(&node)
-	if err != nil {
-		panic("config: a default of the table is no YAML: " + err.Error())
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // MarkdownTable returns the settings as a Markdown table for the README and the documentation.

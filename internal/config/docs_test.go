@@ -155,6 +155,17 @@ func TestWarnings(t *testing.T) {
 		})
 	}
 	src := source(t)
+	write(t, configDir(t, src)+"/.env", "MEDIA_GEN_FETCH_PROXY=\"http://u:a$B@p.example\"\nOPENAI_ORG_ID='a$B'\n"+
+		"A=x\nOPENAI_PROJECT_ID=${A}\nMEDIA_GEN_OUTPUT_DIR=${NONE}\nUNKNOWN=a$B\nMEDIA_GEN_IMAGES_MODEL=\"a\\$B\"\n")
+	proxied := load(t, src)
+	contains(t, proxied.Warnings(), "the value of MEDIA_GEN_FETCH_PROXY has a $", "single quotes")
+	if n := len(proxied.Warnings()); n != 1 {
+		t.Errorf("%d warnings, want 1: %q", n, proxied.Warnings())
+	}
+	if proxied.OpenAI.OrgID != "a$B" || proxied.OpenAI.ProjectID != "x" || proxied.Images.Model != "a$B" {
+		t.Errorf("env file: %+v %q", proxied.OpenAI, proxied.Images.Model)
+	}
+	src = source(t)
 	write(t, configDir(t, src)+"/.env", "MEDIA_GEN_CONFIG=/x\nMEDIA_GEN_TRUST_BASE_URL=1\nMEDIA_GEN_DIR=/a\n")
 	c := load(t, src)
 	contains(t, c.Warnings(), "sets MEDIA_GEN_CONFIG, which only --config or the environment can set")

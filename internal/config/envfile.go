@@ -3,6 +3,8 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/joho/godotenv"
 )
@@ -22,6 +24,30 @@ func parseEnvFile(data []byte) (map[string]string, error) {
 		return nil, fmt.Errorf("line %d: %s", line, what)
 	}
 	return nil, fmt.Errorf("a line is %s", what)
+}
+
+// lostReferences names the variables whose value lost a part: the parser replaces $NAME and ${NAME} by the variable of
+// the same file, and by nothing when there is none, which silently shortens a key that has a dollar sign in it.
+func lostReferences(data []byte, vars map[string]string) []string {
+	const stand = "\ue000" // a private character that stands for a dollar sign, so that nothing is replaced
+	literal, err := parseEnvFile(bytes.ReplaceAll(data, []byte("$"), []byte(stand)))
+	if err != nil {
+		return nil
+	}
+	reference := regexp.MustCompile(stand + `\{?([A-Z0-9_]+)`)
+	var lost []string
+	for name, text := range literal {
+		if blank(strings.ReplaceAll(text, stand, "$")) || strings.ReplaceAll(text, stand, "$") == vars[name] {
+			continue
+		}
+		for _, m := range reference.FindAllStringSubmatch(text, -1) {
+			if _, ok := vars[m[1]]; !ok {
+				lost = append(lost, name)
+				break
+			}
+		}
+	}
+	return lost
 }
 
 // maxBadLine bounds the search for the line of an error, which reads the file once a line.

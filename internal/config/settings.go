@@ -48,7 +48,7 @@ type Setting struct {
 	Min        int64  // smallest value of KindBytes and KindMoney
 	// Bootstrap marks what decides which files are read: only the flag and the process environment can set it.
 	Bootstrap bool
-	// Guard marks a setting that opens or narrows what the policy allows, so that Load can tell when a file in the
+	// Guard marks a setting that opens or narrows what policy and caps allow, so that Load can tell when a file in the
 	// working directory decided it.
 	Guard bool
 }
@@ -129,7 +129,7 @@ func policySettings() []Setting {
 	return []Setting{
 		{Key: "dirs", Kind: KindPaths, Guard: true,
 			DefaultDoc: "mcp serve: a directory media-gen-mcp among the temporary files; shell: your own authority",
-			Doc:        "directories that may be read and written, the first is the output directory; * ** and a last / as globs"},
+			Doc:        "directories that may be read and written, outputs go to the first; * is one path segment, ** any depth"},
 		{Key: "urls", Kind: KindList, Guard: true, DefaultDoc: "any public address",
 			Doc: "URL patterns that may be fetched"},
 		{Key: "policy.strict", Kind: KindBool, Flag: "strict-dirs", Default: false, Guard: true,
@@ -172,7 +172,7 @@ func stateSettings() []Setting {
 			Doc: "directory of the journal and of media that could not be saved elsewhere"},
 		{Key: "cache_dir", Kind: KindPath, DefaultDoc: "mediagen in $XDG_CACHE_HOME or the system's place for it",
 			Doc: "directory of files that can be made again"},
-		{Key: "catalog_file", Kind: KindPath, DefaultDoc: "only the built-in catalog",
+		{Key: "catalog_file", Kind: KindPath, Guard: true, DefaultDoc: "only the built-in catalog",
 			Doc: "YAML file with models that are added to the catalog or replace rows of it"},
 		{Key: "journal.enabled", Kind: KindBool, Flag: "no-journal", Inverse: true, Default: true,
 			Doc:     "record jobs, so that they can be resumed",
@@ -198,7 +198,8 @@ func mcpSettings() []Setting {
 	return []Setting{
 		{Key: "mcp.url_prefixes", Kind: KindURLs,
 			Doc: "public URL prefixes of the entries of dirs, by position"},
-		{Key: "mcp.test_sample_dir", Kind: KindPath, Doc: "directory of samples; when set, the tool test-images exists"},
+		{Key: "mcp.test_sample_dir", Kind: KindPath, Guard: true,
+			Doc: "directory of samples; when set, the tool test-images exists"},
 		{Key: "mcp.allow_fetch_last_n_images", Kind: KindBool, Default: false, Doc: "allow n in fetch-images"},
 		{Key: "mcp.allow_fetch_last_n_videos", Kind: KindBool, Default: false, Doc: "allow n in fetch-videos"},
 		{Key: "mcp.result_placement", Kind: KindEnums, Words: []string{"content", "structured", "toplevel", "api"},
@@ -212,6 +213,6 @@ func mcpSettings() []Setting {
 		{Key: "mcp.max_wait_progress", Kind: KindDuration, Default: 200 * time.Second,
 			Doc: "longest wait of a call with a progress token, 0 = no bound"},
 		{Key: "mcp.debug", Kind: KindBool, Default: false, Doc: "log directories, URL patterns and versions at start"},
-		{Key: "mcp.token", Kind: KindSecret, Doc: "bearer token that mcp serve --http asks for"},
+		{Key: "mcp.token", Kind: KindSecret, Guard: true, Doc: "bearer token that mcp serve --http asks for"},
 	}
 }

@@ -129,6 +129,19 @@ func (l *loader) readEnvFiles() {
 		l.variables = append(l.variables, v)
 		l.nearVariables(values, p.origin().text)
 		l.lookAtVariables(p, about, v)
+		l.lookAtReferences(p, lostReferences(data, values))
+	}
+}
+
+// lookAtReferences warns about settings whose value in an env file lost a part.
+func (l *loader) lookAtReferences(p place, lost []string) {
+	for _, s := range l.table {
+		for _, name := range s.Env {
+			if slices.Contains(lost, name) {
+				l.warn("%s: the value of %s has a $ that names nothing in the file and was dropped; "+
+					"put the value in single quotes to keep it", p.origin().text, name)
+			}
+		}
 	}
 }
 
