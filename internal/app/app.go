@@ -138,10 +138,9 @@ func (a *app) deps() cli.Deps {
 			if param == "provider" {
 				return providerNames()
 			}
-			return words().Words(param)
+			return words().WordsOf("image", "openai", param) // no other vendor makes images here yet
 		},
 		Open:          a.open,
-		OutputDir:     func() string { return a.outputDir() },
 		Scrub:         func(s string) string { return a.scrub.String(s) },
 		Config:        cli.ConfigDeps{Show: a.showConfig, Path: a.configPath, Sample: config.Sample, Init: a.initConfig},
 		Doctor:        a.doctor,
@@ -150,13 +149,6 @@ func (a *app) deps() cli.Deps {
 		WorkDir:       a.WorkDir,
 		Now:           a.Now,
 	}
-}
-
-func (a *app) outputDir() string {
-	if a.cfg == nil {
-		return ""
-	}
-	return a.cfg.OutputDir
 }
 
 // source tells the settings where to look.
@@ -176,21 +168,23 @@ func (a *app) load(f *pflag.FlagSet) error {
 }
 
 // open builds the engine for a shell command.
-func (a *app) open(_ context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cli.Engine, error) {
+func (a *app) open(_ context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cli.Session, error) {
 	if err := a.load(f); err != nil {
-		return nil, err
+		return cli.Session{}, err
 	}
 	a.log = a.newLogger(a.cfg.Log.Level, o)
 	a.warn(a.cfg.Warnings(), o)
 	cat, err := a.catalog()
 	if err != nil {
-		return nil, err
+		return cli.Session{}, err
 	}
 	if err := a.openWorkspace(); err != nil {
-		return nil, err
+		return cli.Session{}, err
 	}
 	a.warn(a.ws.Warnings(), o)
-	return engine.New(a.engineConfig(cat, o)), nil
+	return cli.Session{
+		Engine: engine.New(a.engineConfig(cat, o)), OutputDir: a.cfg.OutputDir, Timeout: a.cfg.Timeout,
+	}, nil
 }
 
 func (a *app) engineConfig(cat *catalog.Catalog, o cli.OpenOptions) engine.Config {
@@ -200,7 +194,7 @@ func (a *app) engineConfig(cat *catalog.Catalog, o cli.OpenOptions) engine.Confi
 		Providers: &providers{app: a, o: o},
 		Defaults: engine.Defaults{
 			Model: a.cfg.Images.Model, EditModel: a.cfg.Images.EditModel, Quality: a.cfg.Images.Quality,
-			Size: a.cfg.Images.Size, OutputFormat: a.cfg.Images.OutputFormat, Timeout: a.cfg.Timeout,
+			Size: a.cfg.Images.Size, OutputFormat: a.cfg.Images.OutputFormat,
 		},
 		Bounds: bounds(),
 		Shell:  true,

@@ -46,9 +46,7 @@ type Deps struct {
 	// Words are the words that complete and document a parameter.
 	Words func(param string) []string
 	// Open loads the settings and returns an engine. It is called once, by commands that need one.
-	Open func(ctx context.Context, f *pflag.FlagSet, o OpenOptions) (Engine, error)
-	// OutputDir returns the configured directory for files when -o is not given.
-	OutputDir func() string
+	Open func(ctx context.Context, f *pflag.FlagSet, o OpenOptions) (Session, error)
 	// Scrub is the last filter of every error text.
 	Scrub  func(string) string
 	Config ConfigDeps
@@ -58,6 +56,21 @@ type Deps struct {
 	Faults        []FaultDoc
 	WorkDir       string // paths below it are printed relative to it
 	Now           func() time.Time
+}
+
+// Session is an engine with the settings that the command line itself follows.
+type Session struct {
+	Engine
+	OutputDir string        // where files go without -o; "" for the workspace's own default
+	Timeout   time.Duration // for the whole command; 0 for none
+}
+
+// bound applies the time limit of the whole command.
+func (s Session) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.Timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.Timeout)
 }
 
 // OpenOptions are the global flags that change how an engine is built.

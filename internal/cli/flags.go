@@ -9,15 +9,16 @@ import (
 	"mediagen/internal/param"
 )
 
+// shownWords is how many words help lists; longer lists are left to completion and the catalog commands.
+const shownWords = 8
+
 // addFlags turns parameter descriptors into flags: name, usage with its words, shorthand, completion.
 func addFlags(cmd *cobra.Command, set param.Set) {
+	cmd.Flags().SortFlags = false
 	for _, p := range set {
 		usage := p.Usage
-		if len(p.Enum) > 0 {
+		if n := len(p.Enum); n > 0 && n <= shownWords {
 			usage += ": {" + strings.Join(p.Enum, "|") + "}"
-			if p.Open {
-				usage = p.Usage + ", such as " + strings.Join(p.Enum, ", ")
-			}
 		}
 		if p.Min != nil && (p.Kind == param.KindInt || p.Kind == param.KindFloat) {
 			usage += ", " + bound(*p.Min) + " to " + bound(*p.Max)

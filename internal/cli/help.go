@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mediagen/internal/fault"
 )
@@ -41,7 +42,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 		}
 		section("COMMANDS", commandList(cmd, false))
 		section("HELP TOPICS", commandList(cmd, true))
-		section("FLAGS", cmd.LocalNonPersistentFlags().FlagUsagesWrapped(helpWidth))
+		section("FLAGS", flagTable(cmd.LocalNonPersistentFlags()))
 		section("GLOBAL FLAGS", globalFlags(cmd))
 		if s := ExitStatus(cmd); s != "" {
 			b.WriteString("\n" + s + "\n")
@@ -65,9 +66,51 @@ func usageLine(cmd *cobra.Command) string {
 
 func globalFlags(cmd *cobra.Command) string {
 	if cmd.HasParent() {
-		return cmd.InheritedFlags().FlagUsagesWrapped(helpWidth)
+		return flagTable(cmd.InheritedFlags())
 	}
-	return cmd.PersistentFlags().FlagUsagesWrapped(helpWidth)
+	return flagTable(cmd.PersistentFlags())
+}
+
+// flagTable lists flags in the order in which they were added: the order of a request's parameters.
+func flagTable(fs *pflag.FlagSet) string {
+	type row struct{ name, usage string }
+	var rows []row
+	width := 0
+	fs.SortFlags = false
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		name := "      --" + f.Name
+		if f.Shorthand != "" {
+			name = "  -" + f.Shorthand + ", --" + f.Name
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		if value != "" && f.Value.Type() != "bool" && f.Value.Type() != "count" {
+			name += " " + value
+		}
+		if !blankDefault(f.DefValue) {
+			usage += " (default " + f.DefValue + ")"
+		}
+		rows = append(rows, row{name, usage})
+		width = max(width, len(name))
+	})
+	var b strings.Builder
+	for _, r := range rows {
+		lines := wrapAt(r.usage, helpWidth-width-3)
+		for i, line := range lines {
+			name := r.name
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%-*s   %s\n", width, name, line)
+		}
+	}
+	return b.String()
+}
+
+func blankDefault(text string) bool {
+	return text == "" || text == "0" || text == "0s" || text == "false" || text == "[]"
 }
 
 func commandList(cmd *cobra.Command, topics bool) string {
@@ -94,14 +137,27 @@ func wrap(line string) []string {
 	if len(line) <= helpWidth-2 || strings.HasPrefix(line, " ") {
 		return []string{strings.TrimRight("  "+line, " ")}
 	}
+	lines := wrapAt(line, helpWidth-2)
+	for i := range lines {
+		lines[i] = "  " + lines[i]
+	}
+	return lines
+}
+
+// wrapAt breaks text into lines of at most width columns; a longer word gets a line of its own.
+func wrapAt(text string, width int) []string {
 	var lines []string
-	cur := " "
-	for _, word := range strings.Fields(line) {
-		if len(cur)+1+len(word) > helpWidth {
+	cur := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case cur == "":
+			cur = word
+		case len(cur)+1+len(word) > width:
 			lines = append(lines, cur)
-			cur = " "
+			cur = word
+		default:
+			cur += " " + word
 		}
-		cur += " " + word
 	}
 	return append(lines, cur)
 }

@@ -32,8 +32,9 @@ type imageFlags struct {
 
 func (f *imageFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
+	fs.SortFlags = false
 	fs.StringVar(&f.promptFile, "prompt-file", "", "read the prompt from a `FILE`, or - for stdin")
-	fs.StringVarP(&f.output, "output", "o", "", "save to a directory (existing, or ending in /), to a `FILE`, or to stdout with -")
+	fs.StringVarP(&f.output, "output", "o", "", "`PATH` to save to: a directory (existing, or ending in /), a file, or - for stdout")
 	fs.StringVar(&f.name, "name", "", "`TEMPLATE` for file names, such as {date}-{slug}-{index}.{ext}")
 	fs.BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 	fs.BoolVar(&f.sidecar, "sidecar", false, "write NAME.EXT.json with prompt, request and cost beside each picture")
@@ -43,7 +44,7 @@ func (f *imageFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.force, "force", false, "write bytes to a terminal with -o -")
 }
 
-func (f *imageFlags) outputOf(d Deps) engine.Output {
+func (f *imageFlags) outputOf(outputDir string) engine.Output {
 	out := engine.Output{
 		Dest: f.output, Template: f.name, Overwrite: f.overwrite, Sidecar: f.sidecar, DryRun: f.dryRun,
 		AllowUnknownCost: f.allowUnknownCost,
@@ -51,8 +52,8 @@ func (f *imageFlags) outputOf(d Deps) engine.Output {
 	if f.output == "-" {
 		out.Dest, out.Stream = "", true
 	}
-	if f.output == "" && d.OutputDir() != "" {
-		out.Dest = d.OutputDir() + "/"
+	if f.output == "" && outputDir != "" {
+		out.Dest = outputDir + "/"
 	}
 	return out
 }
@@ -95,12 +96,12 @@ func newGenerate(d Deps, g *globals) *cobra.Command {
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		prompt := promptSources{args: args, flag: req.Prompt, given: cmd.Flags().Changed("prompt"), file: f.promptFile}
-		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Engine, text string, p engine.Progress) (*engine.Result, error) {
+		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Session, text string, p engine.Progress) (*engine.Result, error) {
 			req.Prompt = text
 			if err := req.Params(d.Words).Check(); err != nil {
 				return nil, err
 			}
-			return eng.GenerateImages(ctx, req, f.outputOf(d), p)
+			return eng.GenerateImages(ctx, req, f.outputOf(eng.OutputDir), p)
 		})
 	}
 	return cmd
@@ -127,12 +128,12 @@ func newEdit(d Deps, g *globals) *cobra.Command {
 		if prompt.usesStdin() && takesStdin(req) {
 			return usageError{fault.New(fault.InvalidArgument, "stdin can be the prompt or a picture, not both")}
 		}
-		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Engine, text string, p engine.Progress) (*engine.Result, error) {
+		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Session, text string, p engine.Progress) (*engine.Result, error) {
 			req.Prompt = text
 			if err := req.Params(d.Words).Check(); err != nil {
 				return nil, err
 			}
-			return eng.EditImages(ctx, req, f.outputOf(d), p)
+			return eng.EditImages(ctx, req, f.outputOf(eng.OutputDir), p)
 		})
 	}
 	return cmd
@@ -147,7 +148,7 @@ func takesStdin(req *engine.EditImages) bool {
 	return false
 }
 
-type imageCall func(ctx context.Context, eng Engine, prompt string, p engine.Progress) (*engine.Result, error)
+type imageCall func(ctx context.Context, eng Session, prompt string, p engine.Progress) (*engine.Result, error)
 
 // runImages is the common road of both commands: checks, engine, prompt, call, output.
 func runImages(cmd *cobra.Command, d Deps, g *globals, f *imageFlags, prompt promptSources, call imageCall) error {
@@ -163,6 +164,8 @@ func runImages(cmd *cobra.Command, d Deps, g *globals, f *imageFlags, prompt pro
 	if err != nil {
 		return err
 	}
+	ctx, cancel := eng.bound(ctx)
+	defer cancel()
 	text, err := prompt.read(ctx, eng, d.Streams.In)
 	if err != nil {
 		return err

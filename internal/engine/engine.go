@@ -24,7 +24,6 @@ type Defaults struct {
 	Size         string
 	OutputFormat string
 	MaxCost      *int64 // micro-dollars; nil means no cap
-	Timeout      time.Duration
 }
 
 // The contract's defaults, taken where the model allows them (tool-contract §2.1).

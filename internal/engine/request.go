@@ -81,14 +81,14 @@ func (r *EditImages) Params(words Words) param.Set {
 func (r *Image) params(words Words) param.Set {
 	return param.Set{
 		param.Text(&r.Prompt, "prompt", "what the picture must show").Need().Shorthand("p"),
-		param.OpenEnum(&r.Provider, "provider", "who makes the picture; default: by model, then by which key is there",
+		param.OpenEnum(&r.Provider, "provider", "who makes the picture, by default the one of the model whose key is there",
 			words("provider")...),
-		param.OpenEnum(&r.Model, "model", "model id", words("model")...).Shorthand("m"),
+		param.OpenEnum(&r.Model, "model", "model id (see: mediagen models list)", words("model")...).Shorthand("m"),
 		param.Int(&r.N, "n", "how many pictures").Between(1, 10).Shorthand("n"),
 		param.OpenEnum(&r.Size, "size", "WIDTHxHEIGHT in pixels, or auto", words("size")...),
 		param.OpenEnum(&r.Quality, "quality", "effort of rendering, and price", words("quality")...),
 		param.OpenEnum(&r.Background, "background", "background of the picture", words("background")...),
-		param.OpenEnum(&r.OutputFormat, "output_format", "file format; default: by the name given with -o, else the provider's",
+		param.OpenEnum(&r.OutputFormat, "output_format", "file format, by default that of the name given with -o, else the provider's",
 			words("output_format")...),
 		param.OptInt(&r.OutputCompression, "output_compression", "compression of jpeg and webp in percent").Between(0, 100),
 		param.OpenEnum(&r.Complexity, "complexity", "planning effort, independent of quality", words("complexity")...),
