@@ -94,6 +94,9 @@ func (s *source) read(user []byte) (*overlay, error) {
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, s.fault([]problem{{text: "holds more than one document; put everything into the first"}})
 	}
+	if err := s.fault(s.fractions()); err != nil {
+		return nil, err
+	}
 	if err := yaml.Unmarshal(user, &o); err != nil {
 		return nil, s.fault(problemsOf(err))
 	}

@@ -25,24 +25,37 @@ func (s SizeRule) String() string {
 
 // Problems returns what keeps w x h from being made, each with the rule that it breaks; none when the size is allowed.
 func (s SizeRule) Problems(w, h int) []string {
-	var found []string
-	long, short, pixels := max(w, h), min(w, h), int64(w)*int64(h)
-	if short < 1 {
+	if min(w, h) < 1 {
 		return []string{"both edges must be positive"}
 	}
-	if s.Multiple > 0 && (w%s.Multiple != 0 || h%s.Multiple != 0) {
+	var found []string
+	if s.uneven(w, h) {
 		found = append(found, fmt.Sprintf("both edges must be divisible by %d", s.Multiple))
 	}
-	if int64(long) > int64(short)*int64(s.MaxRatio) {
+	if s.narrow(w, h) {
 		found = append(found, fmt.Sprintf("the ratio must lie between 1:%d and %d:1", s.MaxRatio, s.MaxRatio))
 	}
-	if long > s.MaxEdge {
+	if max(w, h) > s.MaxEdge {
 		found = append(found, fmt.Sprintf("no edge may exceed %d", s.MaxEdge))
 	}
-	if pixels < s.MinPixels || pixels > s.MaxPixels {
-		found = append(found, fmt.Sprintf("it has %d pixels, allowed are %d to %d", pixels, s.MinPixels, s.MaxPixels))
+	if s.outside(w, h) {
+		found = append(found,
+			fmt.Sprintf("it has %d pixels, allowed are %d to %d", int64(w)*int64(h), s.MinPixels, s.MaxPixels))
 	}
 	return found
+}
+
+func (s SizeRule) uneven(w, h int) bool {
+	return s.Multiple > 0 && (w%s.Multiple != 0 || h%s.Multiple != 0)
+}
+
+func (s SizeRule) narrow(w, h int) bool {
+	return int64(max(w, h)) > int64(min(w, h))*int64(s.MaxRatio)
+}
+
+func (s SizeRule) outside(w, h int) bool {
+	pixels := int64(w) * int64(h)
+	return pixels < s.MinPixels || pixels > s.MaxPixels
 }
 
 // Nearest returns the allowed size whose edges differ least from w x h. It is false when there is none, or when the
@@ -56,15 +69,13 @@ func (s SizeRule) Nearest(w, h int) (nearW, nearH int, ok bool) {
 	for cw := s.Multiple; cw <= s.MaxEdge; cw += s.Multiple {
 		for ch := s.Multiple; ch <= s.MaxEdge; ch += s.Multiple {
 			dw, dh := int64(cw-w), int64(ch-h)
-			if d := dw*dw + dh*dh; (best < 0 || d < best) && s.allows(cw, ch) {
+			if d := dw*dw + dh*dh; (best < 0 || d < best) && !s.narrow(cw, ch) && !s.outside(cw, ch) {
 				best, nearW, nearH = d, cw, ch
 			}
 		}
 	}
 	return nearW, nearH, best >= 0
 }
-
-func (s SizeRule) allows(w, h int) bool { return len(s.Problems(w, h)) == 0 }
 
 // ParseSize reads "1024x1536". Signs, spaces, leading zeros and edges above five digits are not a size.
 func ParseSize(text string) (w, h int, ok bool) {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,6 +38,8 @@ type entry struct {
 	path string
 	key  string
 	text string // scalar value, else ""
+	// fraction marks a scalar that YAML reads as a binary float.
+	fraction bool
 }
 
 // fault joins problems into one error, or returns nil when there are none.
@@ -107,7 +110,9 @@ func (s *source) entries(list []entry, path string, n *yaml.Node) []entry {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			at := strings.TrimPrefix(path+"."+key.Value, ".")
-			list = append(list, entry{line: key.Line, path: at, key: key.Value, text: value.Value})
+			list = append(list, entry{
+				line: key.Line, path: at, key: key.Value, text: value.Value, fraction: isFraction(value),
+			})
 			list = s.entries(list, at, value)
 		}
 	case yaml.SequenceNode:
@@ -122,6 +127,36 @@ func (s *source) entries(list []entry, path string, n *yaml.Node) []entry {
 		}
 	}
 	return list
+}
+
+func isFraction(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!float"
+}
+
+// fractions finds fractions where whole numbers belong, which the decoder would cut off in silence.
+func (s *source) fractions() []problem {
+	whole := map[string]bool{}
+	for _, t := range fileTypes() {
+		for f := range t.Fields() {
+			typ := f.Type
+			if typ.Kind() == reflect.Pointer {
+				typ = typ.Elem()
+			}
+			if typ != reflect.TypeFor[USD]() && (typ.Kind() == reflect.Int || typ.Kind() == reflect.Int64) {
+				whole[f.Tag.Get("yaml")] = true
+			}
+		}
+	}
+	var problems []problem
+	for _, e := range s.entries(nil, "", &s.root) {
+		if e.fraction && (whole[e.key] || strings.Contains(e.path, ".output_tokens.")) {
+			problems = append(problems, problem{line: e.line, path: e.path, text: "must be a whole number"})
+		}
+	}
+	return problems
 }
 
 // label names an item of a list: by its id or prefix where it has one, else by its place.
@@ -165,7 +200,7 @@ func reword(text string) problem {
 		p.text = m[2]
 	}
 	if m := noSuchKey.FindStringSubmatch(p.text); m != nil {
-		p.hint, p.text = m[1], "is not a key of a catalog file here; see the built-in rows with models show"
+		p.hint, p.text = m[1], "is not a key here; allowed: "+strings.Join(keysOf(m[2]), ", ")
 	} else if m := wrongType.FindStringSubmatch(p.text); m != nil {
 		p.hint, p.text = m[1], "must be "+wanted(m[2])
 	} else if m := badContent.FindStringSubmatch(p.text); m != nil {
@@ -187,4 +222,28 @@ func wanted(goType string) string {
 		return "a list"
 	}
 	return "a map of keys"
+}
+
+// keysOf lists the keys of a map in a catalog file by the type that it is decoded into.
+func keysOf(goType string) []string {
+	var keys []string
+	for _, t := range fileTypes() {
+		if t.String() != goType {
+			continue
+		}
+		for f := range t.Fields() {
+			if key := f.Tag.Get("yaml"); key != "" && key != "-" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// fileTypes lists the maps of fixed keys that a catalog file is made of.
+func fileTypes() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[file](), reflect.TypeFor[Family](), reflect.TypeFor[Model](),
+		reflect.TypeFor[Rule](), reflect.TypeFor[Price](), reflect.TypeFor[SizeRule](),
+	}
 }
