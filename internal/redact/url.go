@@ -14,5 +14,7 @@ func URL(raw string) string {
 		return unreadableURL
 	}
 	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
-	return Base64(plain.String(), 0)
+	text := plain.String()
+	path := len(text) - len(plain.EscapedPath())
+	return text[:path] + Base64(text[path:], 0)
 }
