@@ -12,8 +12,9 @@ import (
 // canvas is a picture with antialiased shapes. Coordinates are pixels.
 type canvas struct {
 	*image.RGBA
-	w, h float64
-	z    *vector.Rasterizer
+	w, h  float64
+	z     *vector.Rasterizer
+	cover []uint8 // scratch for coverage
 }
 
 func newCanvas(w, h int) *canvas {
@@ -30,14 +31,33 @@ type contour []point
 
 // fill paints the inside of a contour. Only the box around it is touched, so small shapes are cheap.
 func (c *canvas) fill(outline contour, ink color.Color) {
-	c.fillWith(outline, image.NewUniform(ink), image.Point{})
-}
-
-// fillWith paints the inside of a contour with src, whose point sp lies at the canvas's origin.
-func (c *canvas) fillWith(outline contour, src image.Image, sp image.Point) {
-	box := outline.bounds().Intersect(c.Rect)
+	box := c.trace(outline)
 	if box.Empty() {
 		return
+	}
+	n := box.Dx() * box.Dy()
+	if cap(c.cover) < n {
+		c.cover = make([]uint8, n)
+	}
+	mask := &image.Alpha{Pix: c.cover[:n], Stride: box.Dx(), Rect: image.Rect(0, 0, box.Dx(), box.Dy())}
+	c.z.DrawOp = draw.Src
+	c.z.Draw(mask, mask.Rect, image.Opaque, image.Point{})
+	c.blend(box, mask, color.NRGBAModel.Convert(ink).(color.NRGBA)) //nolint:errcheck,forcetypeassert // the model's type
+}
+
+// fillWith paints the inside of a contour with a picture that lies over the canvas.
+func (c *canvas) fillWith(outline contour, src image.Image) {
+	if box := c.trace(outline); !box.Empty() {
+		c.z.DrawOp = draw.Over
+		c.z.Draw(c.RGBA, box, src, box.Min)
+	}
+}
+
+// trace hands a contour to the rasterizer and returns the box of the canvas that it covers.
+func (c *canvas) trace(outline contour) image.Rectangle {
+	box := outline.bounds().Intersect(c.Rect)
+	if box.Empty() {
+		return box
 	}
 	c.z.Reset(box.Dx(), box.Dy())
 	dx, dy := float64(box.Min.X), float64(box.Min.Y)
@@ -50,7 +70,34 @@ func (c *canvas) fillWith(outline contour, src image.Image, sp image.Point) {
 		c.z.LineTo(x, y)
 	}
 	c.z.ClosePath()
-	c.z.Draw(c.RGBA, box, src, sp.Add(box.Min))
+	return box
+}
+
+// blend lays one colour over a box of the canvas. The general drawing code of the libraries works in 16 bits a channel
+// and took four fifths of a picture's time.
+func (c *canvas) blend(box image.Rectangle, mask *image.Alpha, ink color.NRGBA) {
+	r, g, b, a := uint32(ink.R), uint32(ink.G), uint32(ink.B), uint32(ink.A)
+	for y := range box.Dy() {
+		cover := mask.Pix[y*mask.Stride : y*mask.Stride+box.Dx()]
+		at := c.PixOffset(box.Min.X, box.Min.Y+y)
+		row := c.Pix[at : at+4*len(cover)]
+		for x, m := range cover {
+			if m == 0 {
+				continue
+			}
+			p := row[4*x : 4*x+4 : 4*x+4]
+			alpha := (uint32(m)*a + 127) / 255
+			if alpha == 255 {
+				p[0], p[1], p[2], p[3] = ink.R, ink.G, ink.B, 255
+				continue
+			}
+			rest := 255 - alpha
+			p[0] = uint8((r*alpha + uint32(p[0])*rest + 127) / 255)   //nolint:gosec // a weighted mean of bytes
+			p[1] = uint8((g*alpha + uint32(p[1])*rest + 127) / 255)   //nolint:gosec // the same
+			p[2] = uint8((b*alpha + uint32(p[2])*rest + 127) / 255)   //nolint:gosec // the same
+			p[3] = uint8((255*alpha + uint32(p[3])*rest + 127) / 255) //nolint:gosec // the same
+		}
+	}
 }
 
 func (o contour) bounds() image.Rectangle {
@@ -118,7 +165,7 @@ func (c *canvas) gradient(top, low color.RGBA, tilt float64) {
 func (c *canvas) clipTo(outline contour) {
 	old := c.RGBA
 	c.RGBA = image.NewRGBA(old.Rect)
-	c.fillWith(outline, old, image.Point{})
+	c.fillWith(outline, old)
 }
 
 // paste draws src with its upper left corner at x, y.

@@ -38,8 +38,8 @@ func (p *painter) paint(s sketch) (*image.RGBA, error) {
 		c.prints(s.upload, pal)
 	}
 	if s.transparent {
-		m := 0.04 * min(c.w, c.h)
-		c.clipTo(rounded(m, m, c.w-2*m, c.h-2*m, 0.22*min(c.w, c.h)))
+		m := 0.05 * min(c.w, c.h)
+		c.clipTo(rounded(m, m, c.w-2*m, c.h-2*m, 1.4*m))
 	}
 	if err := p.caption(c, s); err != nil {
 		return nil, err
@@ -54,6 +54,9 @@ func (p *painter) caption(c *canvas, s sketch) error {
 		return nil // no letter could be read
 	}
 	margin, pad := unit*0.04, unit*0.035
+	if s.transparent {
+		margin *= 2.1 // inside the clipped scene
+	}
 	width := c.w - 2*margin - 2*pad
 	text, lines, err := p.fit(visible(s.prompt), width, c.h*0.30, unit)
 	if err != nil {
@@ -146,6 +149,7 @@ func (c *canvas) print(in input, box image.Rectangle, angle float64, u *upload, 
 	if u != nil {
 		photo = withOverlays(photo, u, pal)
 	}
+	photo = matted(photo)
 	b := photo.Bounds()
 	border := 0.025 * float64(min(box.Dx(), box.Dy()))
 	scale := min((float64(box.Dx())-2*border)/float64(b.Dx()), (float64(box.Dy())-2*border)/float64(b.Dy()))
@@ -159,13 +163,27 @@ func (c *canvas) print(in input, box image.Rectangle, angle float64, u *upload, 
 		grow := border * (0.4 + 0.5*float64(i))
 		c.fill(turned(cx+border*0.4, cy+border*0.7, w+2*grow, h+2*grow, angle), color.NRGBA{0, 0, 0, 26})
 	}
-	c.fill(turned(cx, cy, w+2*border, h+2*border, angle), rgb(0xfbfaf7))
+	c.fill(turned(cx, cy, w+2*border, h+2*border, angle), paper)
 	sin, cos := math.Sincos(angle)
 	draw.BiLinear.Transform(c.RGBA, [6]float64{
 		cos * scale, -sin * scale, cx - cos*w/2 + sin*h/2,
 		sin * scale, cos * scale, cy - sin*w/2 - cos*h/2,
 	}, photo, b, draw.Over, nil)
 }
+
+// matted returns a photo with a thin edge of the frame's white, so that the turned photo has no ragged border.
+func matted(photo *image.RGBA) *image.RGBA {
+	const edge = 3
+	out := image.NewRGBA(image.Rect(0, 0, photo.Rect.Dx()+2*edge, photo.Rect.Dy()+2*edge))
+	draw.Draw(out, out.Rect, image.NewUniform(paper), image.Point{}, draw.Src)
+	draw.Draw(out, out.Rect.Inset(edge), photo, photo.Rect.Min, draw.Over)
+	return out
+}
+
+// paper is the white of a print's frame.
+//
+//nolint:gochecknoglobals // constant
+var paper = rgb(0xfbfaf7)
 
 // turned returns a rectangle around a centre, turned by an angle.
 func turned(cx, cy, w, h, angle float64) contour {

@@ -30,7 +30,7 @@ var palettes = []palette{
 // pictures: another palette, another motif, other shapes.
 func (c *canvas) landscape(rng *rand.Rand) palette {
 	p := palettes[rng.IntN(len(palettes))]
-	motif := []func(*rand.Rand, palette){c.hills, c.peaks, c.orbits, c.tiles}[rng.IntN(4)]
+	motif := []func(*rand.Rand, palette){c.hills, c.peaks, c.orbits, c.tiles, c.skyline, c.scales}[rng.IntN(6)]
 	c.gradient(p.top, p.low, between(rng, -0.35, 0.35))
 	motif(rng, p)
 	return p
@@ -175,6 +175,67 @@ func (c *canvas) tile(rng *rand.Rand, x, y, side float64, inks []color.RGBA) {
 			r := side * (1 - 0.3*float64(i))
 			ink := inks[(ink+i)%len(inks)]
 			c.fill(append(arc(at.x, at.y, r, angle, angle+math.Pi/2), at), ink)
+		}
+	}
+}
+
+// skyline paints three rows of buildings, the nearest with lit windows.
+func (c *canvas) skyline(rng *rand.Rand, p palette) {
+	c.stars(rng, p)
+	c.sun(rng, p)
+	for row := range 3 {
+		depth := float64(row) / 2
+		body := mix(mix(p.low, p.far, 0.5+0.5*depth), p.near, depth*depth)
+		unit := min(c.w, c.h) * (0.055 + 0.025*depth)
+		for x := -unit * rng.Float64(); x < c.w; {
+			width := unit * between(rng, 0.9, 1.9)
+			top := c.h * (between(rng, 0.36, 0.62) + 0.12*depth)
+			c.fill(contour{{x, top}, {x + width, top}, {x + width, c.h}, {x, c.h}}, body)
+			if rng.IntN(4) == 0 {
+				mid, thin := x+width/2, max(1, unit*0.03)
+				c.fill(contour{{mid - thin, top - unit*0.7}, {mid + thin, top - unit*0.7}, {mid + thin, top}, {mid - thin, top}}, body)
+			}
+			if row == 2 {
+				c.windows(rng, point{x, top}, width, unit, p)
+			}
+			x += width * between(rng, 1, 1.12)
+		}
+	}
+}
+
+// windows lights some of the windows of one building.
+func (c *canvas) windows(rng *rand.Rand, at point, width, unit float64, p palette) {
+	cell := unit * 0.27
+	across := int((width - cell*0.5) / cell)
+	left := at.x + (width-cell*float64(across))/2
+	for y := at.y + cell*0.6; y < c.h*0.93; y += cell * 1.15 {
+		for i := range across {
+			if rng.IntN(3) > 0 {
+				continue
+			}
+			x := left + cell*(float64(i)+0.2)
+			c.fill(rounded(x, y, cell*0.6, cell*0.6, cell*0.08), fade(p.sun, between(rng, 0.45, 0.95)))
+		}
+	}
+}
+
+// scales paints rows of overlapping round waves under a sun.
+func (c *canvas) scales(rng *rand.Rand, p palette) {
+	c.stars(rng, p)
+	c.sun(rng, p)
+	r := min(c.w, c.h) * between(rng, 0.075, 0.11)
+	top := c.h * between(rng, 0.40, 0.52)
+	for row := 0; top+float64(row)*r*0.5 < c.h+r; row++ {
+		y := top + float64(row)*r*0.5 + r
+		depth := min(1, (y-top)/(c.h-top))
+		body := mix(mix(p.low, p.far, 0.5+0.5*depth), p.near, depth*0.85)
+		for x := -r * float64(row%2); x < c.w+r; x += 2 * r {
+			bright := mix(body, p.sun, between(rng, 0.10, 0.30))
+			c.fill(circle(x, y, r), bright)
+			c.fill(circle(x, y, r*0.86), body)
+			c.fill(circle(x, y, r*0.60), bright)
+			c.fill(circle(x, y, r*0.46), body)
+			c.fill(circle(x, y, r*0.22), bright)
 		}
 	}
 }
