@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	listedIDs = "(SELECT value FROM json_each(?))"
+	// listed reads one parameter, a JSON array, as a list: a statement takes any number of values that way.
+	listed = "(SELECT value FROM json_each(?))"
 
 	// Jobs that must not be forgotten lightly: not final, or with paid bytes that lie in the spool only.
-	selectKept = `SELECT id, state FROM jobs WHERE id IN ` + listedIDs + ` AND (
-	state NOT IN (SELECT value FROM json_each(?))
+	selectKept = `SELECT id, state FROM jobs WHERE id IN ` + listed + ` AND (
+	state NOT IN ` + listed + `
 	OR EXISTS (SELECT 1 FROM assets WHERE job=seq AND spool_path<>'')) ORDER BY id LIMIT 1`
-	deleteAssets = `DELETE FROM assets WHERE job IN (SELECT seq FROM jobs WHERE id IN ` + listedIDs + `)`
-	deleteJobs   = `DELETE FROM jobs WHERE id IN ` + listedIDs
+	deleteAssets = `DELETE FROM assets WHERE job IN (SELECT seq FROM jobs WHERE id IN ` + listed + `)`
+	deleteJobs   = `DELETE FROM jobs WHERE id IN ` + listed
 )
 
 // Forget removes the rows of the jobs with exactly these ids, never a file, and returns how many there were; ids that

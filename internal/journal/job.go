@@ -75,8 +75,9 @@ type JobError struct{ Kind, Code, Message, Billed string }
 type Update struct {
 	// State is the state to move to; "" keeps the current one.
 	State State
-	// Sent says that the request is about to leave: it stamps SentAt and moves a planned job to StateSent. A job is
-	// sent once, so it is refused for a job that was sent before.
+	// Sent says that the request is about to leave. It is short for State StateSent and goes with no other: the job
+	// must be planned, becomes sent and gets its SentAt. So a job is sent once, by one process, and a job that was
+	// cancelled meanwhile is not sent at all.
 	Sent        bool
 	RequestID   *string
 	ProviderJob *string

@@ -92,7 +92,25 @@ func (j *Journal) prepareFile() error {
 		return errors.New("it is not a regular file")
 	}
 	if exposed(info.Mode()) {
-		return os.Chmod(abs, fileMode)
+		return makePrivate(abs)
+	}
+	return nil
+}
+
+// makePrivate takes the file and its companions from group and others. The owner's own bits stay: a file that was made
+// read-only on purpose is not made writable.
+func makePrivate(path string) error {
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.Chmod(name, info.Mode()&dirMode); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,8 @@ const (
 	jobColumns = `seq, id, request_key, tool, op, provider, model, endpoint, project, state, provider_job, request_id,
 	prompt_len, prompt_sha, created, updated, sent, estimate, cost, cost_basis,
 	error_kind, error_code, error_message, billed, pid, boot_id, targets, usage, params, prompt`
-	assetColumns = `job, idx, partial, path, mime, sha256, url, spool_path, bytes, width, height, duration_s`
-	newestFirst  = ` ORDER BY created DESC, seq DESC`
+	selectAssets = `SELECT job, idx, partial, path, mime, sha256, url, spool_path, bytes, width, height, duration_s
+	FROM assets WHERE job IN ` + listed + ` ORDER BY job, idx, partial`
 )
 
 // Get returns the job whose id is, or alone begins with, idOrPrefix: at least 4 characters, in any case. No such job is
@@ -101,17 +102,17 @@ func (s *selection) states(states []State) {
 	s.and(term, args...)
 }
 
-// query returns "SELECT columns FROM jobs ..." and its arguments.
-func (s *selection) query(columns string) (string, []any) {
-	text := "SELECT " + columns + " FROM jobs"
+// query returns the statement and its arguments.
+func (s *selection) query() (string, []any) {
+	text := "SELECT " + jobColumns + " FROM jobs"
 	if len(s.where) > 0 {
 		text += " WHERE " + strings.Join(s.where, " AND ")
 	}
-	text += newestFirst
+	text += " ORDER BY created DESC, seq DESC"
 	if s.limit <= 0 {
 		return text, s.args
 	}
-	return text + " LIMIT ?", append(s.args[:len(s.args):len(s.args)], s.limit)
+	return text + " LIMIT ?", append(slices.Clip(s.args), s.limit)
 }
 
 // read returns the selected jobs with their assets, both from one snapshot.
@@ -126,9 +127,9 @@ func (j *Journal) read(ctx context.Context, s selection) ([]Job, error) {
 			return nil, j.fail(ctx, err)
 		}
 	}
-	jobs, rows, err := readJobs(ctx, tx, s)
+	jobs, seqs, err := readJobs(ctx, tx, s)
 	if err == nil && len(jobs) > 0 {
-		err = readAssets(ctx, tx, s, jobs, rows)
+		err = readAssets(ctx, tx, jobs, seqs)
 	}
 	if err != nil {
 		return nil, j.fail(ctx, err)
@@ -147,25 +148,23 @@ func (s *selection) resume(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// readJobs also returns where in the result each seq stands.
-func readJobs(ctx context.Context, tx *sql.Tx, s selection) ([]Job, map[int64]int, error) {
-	text, args := s.query(jobColumns)
+// readJobs also returns the seq of each job.
+func readJobs(ctx context.Context, tx *sql.Tx, s selection) (jobs []Job, seqs []int64, err error) {
+	text, args := s.query()
 	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer rows.Close()
-	var jobs []Job
-	places := map[int64]int{}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
 	for rows.Next() {
 		seq, job, err := scanJob(rows)
 		if err != nil {
 			return nil, nil, err
 		}
-		places[seq] = len(jobs)
 		jobs = append(jobs, job)
+		seqs = append(seqs, seq)
 	}
-	return jobs, places, rows.Err()
+	return jobs, seqs, rows.Err()
 }
 
 func scanJob(rows *sql.Rows) (seq int64, job Job, err error) {
@@ -195,15 +194,21 @@ func scanJob(rows *sql.Rows) (seq int64, job Job, err error) {
 	return seq, job, json.Unmarshal([]byte(targets), &job.Targets)
 }
 
-// readAssets hangs the assets into jobs.
-func readAssets(ctx context.Context, tx *sql.Tx, s selection, jobs []Job, places map[int64]int) error {
-	pick, args := s.query("seq")
-	text := "SELECT " + assetColumns + " FROM assets WHERE job IN (" + pick + ") ORDER BY job, idx, partial"
-	rows, err := tx.QueryContext(ctx, text, args...)
+// readAssets hangs the assets into the jobs with these seqs.
+func readAssets(ctx context.Context, tx *sql.Tx, jobs []Job, seqs []int64) error {
+	places := make(map[int64]int, len(seqs))
+	for i, seq := range seqs {
+		places[seq] = i
+	}
+	list, err := json.Marshal(seqs)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	rows, err := tx.QueryContext(ctx, selectAssets, string(list))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
 	for rows.Next() {
 		var seq int64
 		var a Asset

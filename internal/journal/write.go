@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -29,7 +30,7 @@ ON CONFLICT DO UPDATE SET path=excluded.path, mime=excluded.mime, sha256=exclude
 	duration_s=excluded.duration_s`
 
 // A NULL parameter keeps the column.
-const updateJob = `UPDATE jobs SET state=?, updated=?, sent=COALESCE(sent,?),
+const updateJob = `UPDATE jobs SET state=?, updated=?, sent=COALESCE(?,sent),
 	request_id=COALESCE(?,request_id), provider_job=COALESCE(?,provider_job),
 	cost=COALESCE(?,cost), cost_basis=COALESCE(?,cost_basis), usage=COALESCE(?,usage),
 	error_kind=COALESCE(?,error_kind), error_code=COALESCE(?,error_code),
@@ -128,8 +129,7 @@ func (j *Journal) Update(ctx context.Context, id string, u Update) error {
 func (j *Journal) updateTx(ctx context.Context, tx *sql.Tx, id string, u Update) error {
 	var seq int64
 	var from State
-	var sent *int64
-	err := tx.QueryRowContext(ctx, "SELECT seq, state, sent FROM jobs WHERE id=?", id).Scan(&seq, &from, &sent)
+	err := tx.QueryRowContext(ctx, "SELECT seq, state FROM jobs WHERE id=?", id).Scan(&seq, &from)
 	if errors.Is(err, sql.ErrNoRows) {
 		return notFound(id)
 	}
@@ -140,9 +140,6 @@ func (j *Journal) updateTx(ctx context.Context, tx *sql.Tx, id string, u Update)
 	if err != nil {
 		return err
 	}
-	if u.Sent && sent != nil {
-		return fault.New(fault.InvalidRequest, "job %s was sent before, a paid request is sent once: %w", id, ErrIllegalMove)
-	}
 	if err := applyUpdate(ctx, tx, seq, from, to, u, j.now().UnixMicro()); err != nil {
 		return err
 	}
@@ -152,34 +149,37 @@ func (j *Journal) updateTx(ctx context.Context, tx *sql.Tx, id string, u Update)
 // target is the state that u leads to, or an error with ErrIllegalMove.
 func target(id string, from State, u Update) (State, error) {
 	to := u.State
-	if to == "" {
-		to = from
-		if u.Sent && from == StatePlanned {
-			to = StateSent
-		}
+	switch {
+	case u.Sent:
+		to = StateSent
+	case to == "":
+		return from, nil
 	}
-	if u.State == "" && to == from || CanMove(from, to) {
+	if CanMove(from, to) {
 		return to, nil
 	}
 	return "", fault.New(fault.InvalidRequest, "job %s is %s and cannot become %s: %w", id, from, to, ErrIllegalMove)
 }
 
+// applyUpdate writes what u brings. now is in Unix microseconds.
 func applyUpdate(ctx context.Context, tx *sql.Tx, seq int64, from, to State, u Update, now int64) error {
 	var sent *int64
-	if u.Sent || to == StateSent {
-		sent = &now
+	e := u.Err
+	if from != to {
+		switch to {
+		case StateSent:
+			sent = &now
+		case StateQueued, StateRunning, StateSucceeded, StateLanded:
+			e = cmp.Or(e, &JobError{})
+		}
+	}
+	var kind, code, message, billed *string
+	if e != nil {
+		kind, code, message, billed = &e.Kind, &e.Code, &e.Message, &e.Billed
 	}
 	var usage *string
 	if u.Usage != nil {
-		text := string(u.Usage)
-		usage = &text
-	}
-	var kind, code, message, billed *string
-	if e := u.Err; e != nil {
-		kind, code, message, billed = &e.Kind, &e.Code, &e.Message, &e.Billed
-	} else if from != to && slices.Contains([]State{StateQueued, StateRunning, StateSucceeded, StateLanded}, to) {
-		none := ""
-		kind, code, message, billed = &none, &none, &none, &none
+		usage = new(string(u.Usage))
 	}
 	_, err := tx.ExecContext(
 		ctx, updateJob, string(to), now, sent, u.RequestID, u.ProviderJob, u.CostMicros, u.CostBasis, usage,
@@ -249,6 +249,9 @@ func checkNew(job *Job) error {
 func checkUpdate(u Update) error {
 	if u.State != "" && !slices.Contains(States(), u.State) {
 		return fault.New(fault.InvalidArgument, "%q is no job state", clip(string(u.State)))
+	}
+	if u.Sent && u.State != "" && u.State != StateSent {
+		return fault.New(fault.InvalidArgument, "an update that marks a job as sent cannot make it %s too", u.State)
 	}
 	if u.CostBasis != nil {
 		if err := checkBasis(*u.CostBasis); err != nil {
