@@ -42,14 +42,12 @@ func (s Set) Check() error {
 // check returns what is wrong with the present value, or "".
 func (p *Param) check() string {
 	v := p.load()
-	if empty(v) {
-		if p.Required {
-			return "is required"
-		}
-		// An empty field means "not given", unless there is a fixed default that somebody has overwritten with 0.
-		if empty(p.fallback) || p.Kind == KindEnum {
-			return ""
-		}
+	if p.Required && (p.empty(v) || blank(v)) {
+		return "is required"
+	}
+	// An empty field means "not given", unless there is a fixed default that somebody has overwritten with 0.
+	if p.empty(v) && p.empty(p.fallback) {
+		return ""
 	}
 	return p.problem(v)
 }
@@ -121,11 +119,21 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// empty reports whether v stands for "not given". false is a value like true, but as a default it need not be shown.
-func empty(v any) bool {
+// blank reports whether v is a text of white space.
+func blank(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.TrimSpace(s) == ""
+}
+
+// empty reports whether v stands for "not given". Only an OptInt can be given and 0. false is a value like true, but as
+// a default it need not be shown.
+func (p *Param) empty(v any) bool {
+	if p.Optional() {
+		return v == nil
+	}
 	switch v := v.(type) {
 	case string:
-		return strings.TrimSpace(v) == ""
+		return v == ""
 	case int:
 		return v == 0
 	case float64:

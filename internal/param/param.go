@@ -155,7 +155,7 @@ func (p *Param) Optional() bool {
 
 // Default returns the value at construction as a string, int, float64, bool, time.Duration or []string, and false when
 // it was empty, that is when there is no fixed default.
-func (p *Param) Default() (any, bool) { return p.fallback, !empty(p.fallback) }
+func (p *Param) Default() (any, bool) { return p.fallback, !p.empty(p.fallback) }
 
 // Type returns the word that help shows for the value.
 func (p *Param) Type() string {
