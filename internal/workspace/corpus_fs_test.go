@@ -54,8 +54,6 @@ func fsRunners() map[string]func(*testing.T, attack) {
 	}
 }
 
-func (s sandbox) in(name string) string { return filepath.Join(s.media, filepath.FromSlash(name)) }
-
 // readCase makes files and opens one for reading.
 func readCase(name string, setup func(*testing.T, sandbox)) func(*testing.T, attack) {
 	return func(t *testing.T, a attack) {
@@ -207,4 +205,31 @@ func unicodeForms(t *testing.T, _ attack) {
 	p.Dest = nfc
 	_, err = w.Plan(p)
 	wantCode(t, err, fault.Exists)
+}
+
+// diskFullInTheMiddle is the corpus row; TestFaults has the variants.
+func diskFullInTheMiddle(t *testing.T, a attack) {
+	t.Helper()
+	s := newSandbox(t)
+	write(t, s.in("a.png"), "the old picture")
+	w := open(t, s.config())
+	p := spec()
+	p.Dest, p.Overwrite = "a.png", true
+	target := plan(t, w, p)
+	w.ops.write = broken{tempPrefix, 5000, syscall.ENOSPC}.write
+	f := create(t, target, 0)
+	text := strings.Repeat("paid ", 2000)
+	fill(t, f, text)
+	saved, err := f.Commit("png")
+	code, _, _ := strings.Cut(strings.TrimPrefix(a.Expected, "deny:"), ";")
+	wantCode(t, err, fault.Code(code))
+	if diff := cmp.Diff([]string{"a.png"}, files(t, s.media)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if read(t, s.in("a.png")) != "the old picture" {
+		t.Error("the target changed")
+	}
+	if !saved.Spooled || read(t, saved.Path) != text {
+		t.Errorf("the paid bytes are not in the spool: %+v", saved)
+	}
 }

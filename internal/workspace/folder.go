@@ -28,14 +28,17 @@ const (
 
 // ops are the calls that tests replace to inject faults. Outside tests they are the system's.
 type ops struct {
-	write func(f *os.File, p []byte) (int, error)
-	sync  func(f *os.File) error
-	link  func(h *os.Root, from, to string) error
-	space func(dir *os.File) (int64, bool)
+	write   func(f *os.File, p []byte) (int, error)
+	sync    func(f *os.File) error
+	syncDir func(dir *os.File) error
+	link    func(h *os.Root, from, to string) error
+	space   func(dir *os.File) (int64, bool)
 }
 
 func systemOps() ops {
-	return ops{write: (*os.File).Write, sync: (*os.File).Sync, link: (*os.Root).Link, space: freeSpace}
+	return ops{
+		write: (*os.File).Write, sync: (*os.File).Sync, syncDir: syncDir, link: (*os.Root).Link, space: freeSpace,
+	}
 }
 
 // folder is a directory that is written into. It is held open, so that nobody can swap it for another one. Names below
@@ -115,7 +118,7 @@ func (d *folder) syncDir(sub string) error {
 	if err != nil {
 		return err
 	}
-	err = syncDir(dir)
+	err = d.ops.syncDir(dir)
 	if cerr := dir.Close(); err == nil {
 		err = cerr
 	}

@@ -38,6 +38,9 @@ func newSandbox(t testing.TB) sandbox {
 	return s
 }
 
+// in is a path below the media directory.
+func (s sandbox) in(name string) string { return filepath.Join(s.media, filepath.FromSlash(name)) }
+
 // config is an MCP server's with the media directory as its only root.
 func (s sandbox) config() Config {
 	return Config{
@@ -190,3 +193,6 @@ func content(t testing.TB, f *Temp) string {
 	}
 	return b.String()
 }
+
+// noSync takes the place of flushes in tests that save thousands of files.
+func noSync(*os.File) error { return nil }

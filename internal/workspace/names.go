@@ -143,7 +143,7 @@ func (n *namer) name(index, partial int, ext string) string {
 	if n.file == "" {
 		return n.render(index+1) + suffix
 	}
-	if partial < 0 && ext == n.spelt { // as planned: the person's own name, refused by Plan if it is too long
+	if suffix == "."+n.spelt { // the person's own name, which Plan refuses if it is too long
 		return n.file + suffix
 	}
 	return cutRunes(n.file, maxSegment-len(suffix)) + suffix

@@ -218,7 +218,7 @@ func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved
 	}
 	place, name := s.parent(), filepath.Base(s.abs)
 	if err := place.makeDir(); err != nil {
-		return Saved{}, writeError(finalPath, err)
+		return Saved{}, dirError(finalPath, err)
 	}
 	d, err := w.openFolder(place)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"mediagen/internal/fault"
 )
@@ -102,8 +103,11 @@ func (w *Workspace) destination(dest string) (place spot, file string, err error
 	if os.IsPathSeparator(dest[len(dest)-1]) {
 		return s, "", nil
 	}
-	if info, err := s.stat(); err == nil && info.IsDir() {
-		return s, "", nil
+	if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return s, "", nil
+		}
+		return spot{}, "", notRegular(dest, info.Mode())
 	}
 	return s.parent(), filepath.Base(s.abs), nil
 }
@@ -127,7 +131,7 @@ func (t *Target) prepare(need int64) error {
 	dirs := t.dirs()
 	for _, dir := range dirs {
 		if err := t.place.join(dir).makeDir(); err != nil {
-			return writeError(t.shown(), err)
+			return dirError(t.shown(), err)
 		}
 	}
 	var err error
@@ -282,6 +286,14 @@ func writeError(given string, err error) error {
 		return fault.Caused(fault.ReadOnly, err, "%s cannot be written to: permission denied", quote(given))
 	}
 	return pathError(given, err)
+}
+
+// dirError is writeError for directories, where something that exists is a file in the way.
+func dirError(given string, err error) error {
+	if fault.CodeOf(err) == "" && (errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return fault.Caused(fault.PathInvalid, err, "a part of %s is a file where a directory is needed", quote(given))
+	}
+	return writeError(given, err)
 }
 
 // Paths returns the planned absolute paths; none for the spool. A path changes when the bytes turn out to be of another type.

@@ -183,7 +183,7 @@ func TestOneWinner(t *testing.T) {
 	const writers = 2000
 	s := newSandbox(t)
 	w := open(t, s.config())
-	w.ops.sync = func(*os.File) error { return nil } // 4,000 flushes would measure the disk
+	w.ops.sync, w.ops.syncDir = noSync, noSync // 4,000 flushes would measure the disk
 	p := spec()
 	p.Dest = "same.png"
 	temps := make([]*Temp, writers)
@@ -314,33 +314,6 @@ func (b broken) write(f *os.File, p []byte) (int, error) {
 		return n, err
 	}
 	return n, &fs.PathError{Op: "write", Path: f.Name(), Err: b.err}
-}
-
-// diskFullInTheMiddle is the corpus row; TestFaults has the variants.
-func diskFullInTheMiddle(t *testing.T, a attack) {
-	t.Helper()
-	s := newSandbox(t)
-	write(t, s.in("a.png"), "the old picture")
-	w := open(t, s.config())
-	p := spec()
-	p.Dest, p.Overwrite = "a.png", true
-	target := plan(t, w, p)
-	w.ops.write = broken{tempPrefix, 5000, syscall.ENOSPC}.write
-	f := create(t, target, 0)
-	text := strings.Repeat("paid ", 2000)
-	fill(t, f, text)
-	saved, err := f.Commit("png")
-	code, _, _ := strings.Cut(strings.TrimPrefix(a.Expected, "deny:"), ";")
-	wantCode(t, err, fault.Code(code))
-	if diff := cmp.Diff([]string{"a.png"}, files(t, s.media)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
-	if read(t, s.in("a.png")) != "the old picture" {
-		t.Error("the target changed")
-	}
-	if !saved.Spooled || read(t, saved.Path) != text {
-		t.Errorf("the paid bytes are not in the spool: %+v", saved)
-	}
 }
 
 // TestFaults breaks each place in turn: every byte stays, the hash is right, and the error says why.
