@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,9 +20,14 @@ var update = flag.Bool("update", false, "write golden files") //nolint:gocheckno
 // today is the day on which the facts of models.yaml were written down.
 func today() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
 
+// shared is read once for all tests, which is also a test that concurrent readers get along.
+//
+//nolint:gochecknoglobals // immutable
+var shared = sync.OnceValues(func() (*Catalog, error) { return New(nil) })
+
 func builtin(t testing.TB) *Catalog {
 	t.Helper()
-	c, err := New(nil)
+	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,9 +240,15 @@ func TestRetired(t *testing.T) {
 		{"dall-e-2", today(), "model dall-e-2 was retired on 2026-05-12; use gpt-image-2.6-flare"},
 		{"sora-2-pro", today(), "model sora-2-pro was retired on 2026-09-24 and has no replacement"},
 		{"sora-2-2025-12-08", today(), "model sora-2-2025-12-08 was retired on 2026-09-24 and has no replacement"},
-		{"imagen-4.0-ultra-generate-001", today(), "model imagen-4.0-ultra-generate-001 was retired on 2026-08-17; use gemini-3-pro-image"},
+		{
+			"imagen-4.0-ultra-generate-001", today(),
+			"model imagen-4.0-ultra-generate-001 was retired on 2026-08-17; use gemini-3-pro-image",
+		},
 		{"gpt-image-1.5", today(), ""},
-		{"gpt-image-1.5", today().Add(12 * time.Hour), "model gpt-image-1.5 was retired on 2026-12-01; use gpt-image-2.6-sunburst"},
+		{
+			"gpt-image-1.5", today().Add(12 * time.Hour),
+			"model gpt-image-1.5 was retired on 2026-12-01; use gpt-image-2.6-sunburst",
+		},
 		{"veo-3.1-generate-preview", today(), ""},
 		{"gpt-image-2", today(), ""},
 	}
@@ -343,7 +355,11 @@ func BenchmarkNew(b *testing.B) {
 func BenchmarkFirstLookup(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := builtin(b).Lookup("gpt-image-2"); !ok {
+		c, err := New(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, ok := c.Lookup("gpt-image-2"); !ok {
 			b.Fatal("no row")
 		}
 	}

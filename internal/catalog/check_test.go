@@ -40,7 +40,10 @@ func TestCheckImage(t *testing.T) {
 		want  []string
 	}{
 		{"nothing set", flare, ImageParams{}, nil},
-		{"plain generate", flare, ImageParams{Op: "generate", Prompt: "a fox", N: 1, Size: "1024x1536", Quality: "high"}, nil},
+		{
+			"plain generate", flare, ImageParams{Op: "generate", Prompt: "a fox", N: 1, Size: "1024x1536", Quality: "high"},
+			nil,
+		},
 		{"everything auto", two, ImageParams{Size: "auto", Quality: "auto", Background: "auto", Moderation: "auto"}, nil},
 		{"plain edit", flare, edit(ImageParams{Mask: true, Size: "auto"}), nil},
 		{"alias has the rules of its row", "gpt-image-2-2026-04-21", ImageParams{Quality: "max"}, []string{"quality"}},
@@ -92,9 +95,18 @@ func TestCheckImage(t *testing.T) {
 
 		{"compression", two, ImageParams{OutputFormat: "jpeg", OutputCompression: new(0)}, nil},
 		{"compression at the top", two, ImageParams{OutputFormat: "webp", OutputCompression: new(100)}, nil},
-		{"compression out of range", two, ImageParams{OutputFormat: "webp", OutputCompression: new(101)}, []string{"output_compression"}},
-		{"compression below zero", two, ImageParams{OutputFormat: "webp", OutputCompression: new(-1)}, []string{"output_compression"}},
-		{"compression of png", two, ImageParams{OutputFormat: "png", OutputCompression: new(80)}, []string{"output_compression"}},
+		{
+			"compression out of range", two, ImageParams{OutputFormat: "webp", OutputCompression: new(101)},
+			[]string{"output_compression"},
+		},
+		{
+			"compression below zero", two, ImageParams{OutputFormat: "webp", OutputCompression: new(-1)},
+			[]string{"output_compression"},
+		},
+		{
+			"compression of png", two, ImageParams{OutputFormat: "png", OutputCompression: new(80)},
+			[]string{"output_compression"},
+		},
 		{"compression of the default format", two, ImageParams{OutputCompression: new(80)}, []string{"output_compression"}},
 
 		{"partials", two, ImageParams{Partials: 3, Stream: true}, nil},
@@ -116,19 +128,34 @@ func TestCheckImage(t *testing.T) {
 		{"one frame", flare, ImageParams{OutputFormat: "gif", FrameCount: 1}, []string{"frame_count"}},
 		{"17 frames", flare, ImageParams{OutputFormat: "gif", FrameCount: 17}, []string{"frame_count"}},
 		{"frame too long", flare, ImageParams{OutputFormat: "gif", FrameDurationMS: 655_351}, []string{"frame_duration_ms"}},
-		{"frames of png", flare, ImageParams{FrameCount: 3, FrameDurationMS: 5}, []string{"frame_count", "frame_duration_ms"}},
+		{
+			"frames of png", flare, ImageParams{FrameCount: 3, FrameDurationMS: 5},
+			[]string{"frame_count", "frame_duration_ms"},
+		},
 		{"gif stream", flare, ImageParams{OutputFormat: "gif", Stream: true}, []string{"stream"}},
 		{"gif partials", flare, ImageParams{OutputFormat: "gif", Partials: 1}, []string{"partial_images"}},
 		{"gif mask", flare, edit(ImageParams{OutputFormat: "gif", Mask: true}), []string{"mask"}},
-		{"gif compression", flare, ImageParams{OutputFormat: "gif", OutputCompression: new(80)}, []string{"output_compression"}},
+		{
+			"gif compression", flare, ImageParams{OutputFormat: "gif", OutputCompression: new(80)},
+			[]string{"output_compression"},
+		},
 
 		{"svg", flare, ImageParams{OutputFormat: "svg", N: 1, SVGModel: "m", SVGEffort: "low"}, nil},
-		{"svg effort word", flare, ImageParams{OutputFormat: "svg", SVGModel: "m", SVGEffort: "huge"}, []string{"svg_effort"}},
+		{
+			"svg effort word", flare, ImageParams{OutputFormat: "svg", SVGModel: "m", SVGEffort: "huge"},
+			[]string{"svg_effort"},
+		},
 		{"svg effort without model", flare, ImageParams{OutputFormat: "svg", SVGEffort: "low"}, []string{"svg_effort"}},
 		{"svg model of png", flare, ImageParams{SVGModel: "m"}, []string{"svg_model"}},
 		{"two svg", flare, ImageParams{OutputFormat: "svg", N: 2}, []string{"n"}},
-		{"svg stream", flare, ImageParams{OutputFormat: "svg", Stream: true, Partials: 1}, []string{"stream", "partial_images"}},
-		{"svg compression", flare, ImageParams{OutputFormat: "svg", OutputCompression: new(80)}, []string{"output_compression"}},
+		{
+			"svg stream", flare, ImageParams{OutputFormat: "svg", Stream: true, Partials: 1},
+			[]string{"stream", "partial_images"},
+		},
+		{
+			"svg compression", flare, ImageParams{OutputFormat: "svg", OutputCompression: new(80)},
+			[]string{"output_compression"},
+		},
 
 		{"markup", flare, edit(ImageParams{Markup: true}), nil},
 		{"markup of 2.5", sun25, edit(ImageParams{Markup: true}), nil},
@@ -146,7 +173,10 @@ func TestCheckImage(t *testing.T) {
 		{"google", "gemini-nano-banana-2.1", ImageParams{Op: "generate", Size: "4K", AspectRatio: "1:8", Inputs: 14}, nil},
 		{"google edit", "gemini-3-pro-image", edit(ImageParams{Size: "2K"}), nil},
 		{"google, format converted here", "gemini-3-pro-image", ImageParams{OutputFormat: "webp"}, nil},
-		{"google, auto means nothing is sent", "gemini-3-pro-image", ImageParams{Size: "auto", Quality: "auto", Background: "auto"}, nil},
+		{
+			"google, auto means nothing is sent", "gemini-3-pro-image",
+			ImageParams{Size: "auto", Quality: "auto", Background: "auto"}, nil,
+		},
 		{"google 512", "gemini-nano-banana-2.1", ImageParams{Size: "512"}, []string{"size"}},
 		{"google 512 of the one that makes it", "gemini-3.1-flash-image", ImageParams{Size: "512"}, nil},
 		{"google lower case tier", "gemini-nano-banana-2.1", ImageParams{Size: "1k"}, []string{"size"}},
@@ -154,15 +184,26 @@ func TestCheckImage(t *testing.T) {
 		{"google inputs", "gemini-3-pro-image", edit(ImageParams{Inputs: 15}), []string{"image"}},
 		{
 			"google takes none of OpenAI's", "gemini-3-pro-image",
-			edit(ImageParams{Quality: "high", Background: "opaque", Moderation: "low", Complexity: "low", Mask: true, Partials: 1}),
+			edit(ImageParams{
+				Quality: "high", Background: "opaque", Moderation: "low", Complexity: "low", Mask: true, Partials: 1,
+			}),
 			[]string{"quality", "background", "moderation", "complexity", "partial_images", "mask"},
 		},
 
-		{"unknown model passes", "gpt-image-9", ImageParams{N: 50, Size: "5x5", Quality: "ultra", Complexity: "x", OutputFormat: "avif"}, nil},
-		{"unknown server passes", "Qwen/Qwen-Image", edit(ImageParams{Inputs: 99, Size: "333x333", Mask: true, AspectRatio: "2:7"}), nil},
+		{
+			"unknown model passes", "gpt-image-9",
+			ImageParams{N: 50, Size: "5x5", Quality: "ultra", Complexity: "x", OutputFormat: "avif"}, nil,
+		},
+		{
+			"unknown server passes", "Qwen/Qwen-Image",
+			edit(ImageParams{Inputs: 99, Size: "333x333", Mask: true, AspectRatio: "2:7"}), nil,
+		},
 		{
 			"contradictions do not pass", "our-deployment",
-			ImageParams{Op: "edit", Mask: true, Markup: true, Moderation: "low", OutputFormat: "jpeg", Background: "transparent", FrameCount: 3, SVGModel: "m"},
+			ImageParams{
+				Op: "edit", Mask: true, Markup: true, Moderation: "low", OutputFormat: "jpeg", Background: "transparent",
+				FrameCount: 3, SVGModel: "m",
+			},
 			[]string{"background", "moderation", "frame_count", "svg_model", "mask"},
 		},
 		{
@@ -174,7 +215,9 @@ func TestCheckImage(t *testing.T) {
 
 		{
 			"all violations come at once", two,
-			ImageParams{Op: "edit", N: 11, Size: "1x1", Quality: "hd", OutputFormat: "bmp", OutputCompression: new(200), Inputs: 20},
+			ImageParams{
+				Op: "edit", N: 11, Size: "1x1", Quality: "hd", OutputFormat: "bmp", OutputCompression: new(200), Inputs: 20,
+			},
 			[]string{"n", "size", "quality", "output_format", "output_compression", "output_compression", "image"},
 		},
 	}
@@ -202,7 +245,10 @@ func TestCheckImageSaysWhatIsAllowed(t *testing.T) {
 		req   ImageParams
 		want  string
 	}{
-		{"gpt-image-2", ImageParams{Quality: "hd"}, `quality: "hd" is not taken by gpt-image-2; allowed: auto, low, medium, high`},
+		{
+			"gpt-image-2", ImageParams{Quality: "hd"},
+			`quality: "hd" is not taken by gpt-image-2; allowed: auto, low, medium, high`,
+		},
 		{"gpt-image-2", ImageParams{N: 11}, "n: 11 is too many; gpt-image-2 makes 1 to 10 a request"},
 		{"gpt-image-2", ImageParams{Complexity: "low"}, "complexity: is not taken by gpt-image-2; leave it out"},
 		{"gpt-image-2", ImageParams{Partials: 4}, "partial_images: 4 is out of range; allowed: 0 to 3"},
@@ -331,7 +377,8 @@ func TestSizeRule(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"", "x", "1024", "1024x", "x1024", "0x5", "05x5", "-1x5", "+1x5", "1 x1", "1x1x1", "1024X1024", "１x1", "123456x1", "auto",
+		"", "x", "1024", "1024x", "x1024", "0x5", "05x5", "-1x5", "+1x5", "1 x1", "1x1x1",
+		"1024X1024", "１x1", "123456x1", "auto",
 	} {
 		if w, h, ok := ParseSize(bad); ok {
 			t.Errorf("%q was read as %dx%d", bad, w, h)

@@ -42,7 +42,8 @@ models:
 	if got.MaxN != 4 || len(got.Qualities) != 2 || *got.Price.ImageOut != 15_000_000 || got.Price.AsOf != "2026-12" {
 		t.Errorf("not overridden: %+v", got)
 	}
-	if len(got.Params) != len(want.Params)+1 || got.MaxPrompt != want.MaxPrompt || *got.Price.TextIn != *want.Price.TextIn {
+	if len(got.Params) != len(want.Params)+1 || got.MaxPrompt != want.MaxPrompt ||
+		*got.Price.TextIn != *want.Price.TextIn {
 		t.Errorf("lost what the file does not name: %+v", got)
 	}
 	if diff := cmp.Diff(model(t, "gpt-image-2.6-flare"), row(t, c, "gpt-image-2.6-flare")); diff != "" {
@@ -145,48 +146,108 @@ func TestUserFileErrors(t *testing.T) {
 	}{
 		{"syntax", "models:\n  - id: [x\n", []string{"my.yaml: line"}},
 		{"tab", "models:\n\t- id: x\n", []string{"my.yaml: line 2"}},
-		{"unknown top key", "prices: {}\n", []string{"line 1: prices: is not a key here; allowed: defaults, families, models"}},
-		{"unknown key", head + "prce: {}\n", []string{"line 3: models[gpt-image-2].prce: is not a key here; allowed: id, aliases, provider"}},
-		{"unknown price key", head + "price:\n      text: 1\n", []string{"line 4: models[gpt-image-2].price.text: ", "allowed: text_in, cached_text_in"}},
-		{"unknown rule key", head + "params: {mask: {op: edit}}\n", []string{"line 3: models[gpt-image-2].params.mask.op: ", "allowed: values, min"}},
-		{"unknown size rule key", head + "size_rule: {max: 1}\n", []string{"size_rule.max: ", "allowed: multiple, max_ratio"}},
-		{"unknown family key", "families: [{prefix: x, price: 1}]\n", []string{"families[x].price: ", "allowed: prefix, provider"}},
-		{"key twice", head + "max_n: 1\n    max_n: 2\n", []string{"line 4: models[gpt-image-2].max_n: ", "already defined at line 3"}},
+		{
+			"unknown top key", "prices: {}\n",
+			[]string{"line 1: prices: is not a key here; allowed: defaults, families, models"},
+		},
+		{
+			"unknown key", head + "prce: {}\n",
+			[]string{"line 3: models[gpt-image-2].prce: is not a key here; allowed: id, aliases, provider"},
+		},
+		{
+			"unknown price key", head + "price:\n      text: 1\n",
+			[]string{"line 4: models[gpt-image-2].price.text: ", "allowed: text_in, cached_text_in"},
+		},
+		{
+			"unknown rule key", head + "params: {mask: {op: edit}}\n",
+			[]string{"line 3: models[gpt-image-2].params.mask.op: ", "allowed: values, min"},
+		},
+		{
+			"unknown size rule key", head + "size_rule: {max: 1}\n",
+			[]string{"size_rule.max: ", "allowed: multiple, max_ratio"},
+		},
+		{
+			"unknown family key", "families: [{prefix: x, price: 1}]\n",
+			[]string{"families[x].price: ", "allowed: prefix, provider"},
+		},
+		{
+			"key twice", head + "max_n: 1\n    max_n: 2\n",
+			[]string{"line 4: models[gpt-image-2].max_n: ", "already defined at line 3"},
+		},
 		{"word for a number", head + "max_n: many\n", []string{"line 3: models[gpt-image-2].max_n: must be a whole number"}},
 		{"fraction for a number", head + "max_n: 1.5\n", []string{"max_n: must be a whole number"}},
-		{"fraction of a token", head + "price: {output_tokens: {1024x1024: {low: 200.5}}}\n", []string{"output_tokens.1024x1024.low: must be a whole number"}},
-		{"fraction by alias", "models: [{id: gpt-image-2, notes: &x 1.5, max_n: *x}]\n", []string{"max_n: must be a whole number"}},
+		{
+			"fraction of a token", head + "price: {output_tokens: {1024x1024: {low: 200.5}}}\n",
+			[]string{"output_tokens.1024x1024.low: must be a whole number"},
+		},
+		{
+			"fraction by alias", "models: [{id: gpt-image-2, notes: &x 1.5, max_n: *x}]\n",
+			[]string{"max_n: must be a whole number"},
+		},
 		{"fraction of a bound", head + "params: {n: {min: 0.5}}\n", []string{"params.n.min: must be a whole number"}},
 		{"huge number", head + "max_n: 99999999999999999999\n", []string{"max_n: must be a whole number"}},
 		{"word for a list", head + "qualities: low\n", []string{"qualities: must be a list"}},
 		{"word for a switch", head + "permissive: maybe\n", []string{"permissive: must be true or false"}},
 		{"word for a map", head + "price: cheap\n", []string{"price: must be a map of keys"}},
 		{"list for a word", head + "notes: [x]\n", []string{"notes: must be a word or text"}},
-		{"two on one line", "models: [{id: gpt-image-2, max_n: x, max_inputs: y1}]\n", []string{"].max_n: must be", "].max_inputs: must be"}},
-		{"negative price", head + "price: {text_in: -5}\n", []string{"line 3: models[gpt-image-2].price.text_in: \"-5\" must be dollars from 0"}},
-		{"price in words", head + "price: {per_image: {1024x1024: free}}\n", []string{"price.per_image.1024x1024: \"free\" must be dollars"}},
-		{"day in words", head + "retires: tomorrow\n", []string{"line 3: models[gpt-image-2].retires: \"tomorrow\" must be a day such as 2026-11-30"}},
+		{
+			"two on one line", "models: [{id: gpt-image-2, max_n: x, max_inputs: y1}]\n",
+			[]string{"].max_n: must be", "].max_inputs: must be"},
+		},
+		{
+			"negative price", head + "price: {text_in: -5}\n",
+			[]string{"line 3: models[gpt-image-2].price.text_in: \"-5\" must be dollars from 0"},
+		},
+		{
+			"price in words", head + "price: {per_image: {1024x1024: free}}\n",
+			[]string{"price.per_image.1024x1024: \"free\" must be dollars"},
+		},
+		{
+			"day in words", head + "retires: tomorrow\n",
+			[]string{"line 3: models[gpt-image-2].retires: \"tomorrow\" must be a day such as 2026-11-30"},
+		},
 		{"documents", "models: []\n---\nmodels: []\n", []string{"more than one document"}},
 		{"not a map", "- id: x\n", []string{"must be a map of keys"}},
 		{"row without id", "models:\n  - max_n: 1\n", []string{"line 2: models[0]", "needs the key id"}},
 		{"row is null", "models: [~]\n", []string{"needs the key id"}},
 		{"id is null", "models: [{id: ~}]\n", []string{"needs the key id"}},
 		{"id is empty", "models: [{id: ''}]\n", []string{"must be 1 to 200 characters"}},
-		{"id with spaces", "models: [{id: a b, provider: openai, kind: image}]\n", []string{"models[a b].id: must be 1 to 200 characters without spaces"}},
-		{"id twice", "models:\n  - id: gpt-image-2\n  - id: gpt-image-2\n", []string{"line 3: models[gpt-image-2]: id \"gpt-image-2\" has a row already"}},
+		{
+			"id with spaces", "models: [{id: a b, provider: openai, kind: image}]\n",
+			[]string{"models[a b].id: must be 1 to 200 characters without spaces"},
+		},
+		{
+			"id twice", "models:\n  - id: gpt-image-2\n  - id: gpt-image-2\n",
+			[]string{"line 3: models[gpt-image-2]: id \"gpt-image-2\" has a row already"},
+		},
 		{"alias is an id", head + "aliases: [gpt-image-1]\n", []string{"belongs to model"}},
 		{"alias with spaces", head + "aliases: [a b]\n", []string{"aliases: \"a b\" must be"}},
 		{"family without prefix", "families: [{provider: openai}]\n", []string{"needs the key prefix"}},
 		{"family twice", "families: [{prefix: a}, {prefix: a}]\n", []string{"prefix \"a\" has a row already"}},
-		{"family provider", "families: [{prefix: a, provider: x}]\n", []string{"families[a].provider: must be openai or google"}},
+		{
+			"family provider", "families: [{prefix: a, provider: x}]\n",
+			[]string{"families[a].provider: must be openai or google"},
+		},
 		{"family kind", "families: [{prefix: a, kind: x}]\n", []string{"families[a].kind: must be image or video"}},
-		{"provider", head + "provider: acme\n", []string{"line 3: models[gpt-image-2].provider: \"acme\" must be one of openai, google"}},
+		{
+			"provider", head + "provider: acme\n",
+			[]string{"line 3: models[gpt-image-2].provider: \"acme\" must be one of openai, google"},
+		},
 		{"kind", head + "kind: audio\n", []string{"kind: \"audio\" must be one of image, video"}},
 		{"operation", head + "ops: [paint]\n", []string{"ops: \"paint\" must be one of generate, edit"}},
-		{"replacement", head + "replacement: nope\n", []string{"line 3: models[gpt-image-2].replacement: model \"nope\" has no row"}},
-		{"default", "defaults: {openai: {image: {generate: nope}}}\n", []string{"defaults.openai.image.generate: model \"nope\" has no row"}},
+		{
+			"replacement", head + "replacement: nope\n",
+			[]string{"line 3: models[gpt-image-2].replacement: model \"nope\" has no row"},
+		},
+		{
+			"default", "defaults: {openai: {image: {generate: nope}}}\n",
+			[]string{"defaults.openai.image.generate: model \"nope\" has no row"},
+		},
 		{"negative limit", head + "max_n: -1\n", []string{"max_n: -1 must be from 0 to"}},
-		{"dates", head + "released: 2026-05-01\n    retires: 2026-04-01\n", []string{"line 4: models[gpt-image-2].retires: 2026-04-01 must not lie before released 2026-05-01"}},
+		{
+			"dates", head + "released: 2026-05-01\n    retires: 2026-04-01\n",
+			[]string{"line 4: models[gpt-image-2].retires: 2026-04-01 must not lie before released 2026-05-01"},
+		},
 		{"bounds", head + "params: {n: {min: 3, max: 1}}\n", []string{"params.n: min 3 must not exceed max 1"}},
 		{"size rule", head + "size_rule: {multiple: 0, max_ratio: 0, max_edge: 0, min_pixels: 9, max_pixels: 5}\n", []string{
 			"size_rule.multiple: 0 must be from 1", "max_ratio: 0 must", "max_edge: 0 must", "max_pixels: 5 must be from 9",
@@ -196,12 +257,27 @@ func TestUserFileErrors(t *testing.T) {
 		}},
 		{"as_of", head + "price: {as_of: 2026-13}\n", []string{"price.as_of: \"2026-13\" must be a day or month"}},
 		{"table of nothing", head + "price: {output_tokens: {1024x1024: {low: 0}}}\n", []string{"must be from 1 to"}},
-		{"price of a size that is not made", head + "price: {per_image: {1000x1000: 1}}\n", []string{"price.per_image: \"1000x1000\" is not a size of the model"}},
+		{
+			"price of a size that is not made", head + "price: {per_image: {1000x1000: 1}}\n",
+			[]string{"price.per_image: \"1000x1000\" is not a size of the model"},
+		},
 		{"price of auto", head + "price: {per_second: {auto: 1}}\n", []string{"\"auto\" is not a size of the model"}},
-		{"assumed size", head + "price: {assumed_sizes: [9x9]}\n", []string{"assumed_sizes: \"9x9\" has no row in output_tokens"}},
-		{"table from nowhere", head + "price: {tokens_from: dall-e-2}\n", []string{"tokens_from: model \"dall-e-2\" has no output_tokens"}},
-		{"table taken away", head + "price: ~\n", []string{"models[gpt-image-2.6-flare].price.tokens_from: model \"gpt-image-2\" has no output_tokens"}},
-		{"too many tokens", head + "price: {partial_tokens: 2000000000, input_image_tokens: -1}\n", []string{"partial_tokens: 2000000000 must", "input_image_tokens: -1 must"}},
+		{
+			"assumed size", head + "price: {assumed_sizes: [9x9]}\n",
+			[]string{"assumed_sizes: \"9x9\" has no row in output_tokens"},
+		},
+		{
+			"table from nowhere", head + "price: {tokens_from: dall-e-2}\n",
+			[]string{"tokens_from: model \"dall-e-2\" has no output_tokens"},
+		},
+		{
+			"table taken away", head + "price: ~\n",
+			[]string{"models[gpt-image-2.6-flare].price.tokens_from: model \"gpt-image-2\" has no output_tokens"},
+		},
+		{
+			"too many tokens", head + "price: {partial_tokens: 2000000000, input_image_tokens: -1}\n",
+			[]string{"partial_tokens: 2000000000 must", "input_image_tokens: -1 must"},
+		},
 		{"too large", "# " + strings.Repeat("x", maxFile) + "\n", []string{"at most 1048576"}},
 		{"endless alias", "models: &a [*a]\n", []string{"my.yaml"}},
 	}

@@ -59,7 +59,7 @@ func (c *Catalog) estimatePictures(m Model, p ImageParams, e *Estimate, total *s
 		return "the output tokens of animated pictures are not known"
 	}
 	if len(m.Price.PerImage) > 0 {
-		price, why := perImage(m, p.Size, e)
+		price, why := bySize(m, m.Price.PerImage, p.Size, e)
 		total.add(n*1_000_000, price)
 		return why
 	}
@@ -75,17 +75,17 @@ func (c *Catalog) estimatePictures(m Model, p ImageParams, e *Estimate, total *s
 	return ""
 }
 
-// perImage finds the price of one picture by size.
-func perImage(m Model, size string, e *Estimate) (USD, string) {
+// bySize finds the price of a picture or a second by size.
+func bySize(m Model, prices map[string]USD, size string, e *Estimate) (USD, string) {
 	if size == "" || size == "auto" {
 		if m.DefaultSize == "" {
 			e.UpperBound = true
-			e.Why = "the dearest size was taken"
-			return slices.Max(slices.Collect(maps.Values(m.Price.PerImage))), ""
+			e.note("the dearest known size was taken")
+			return slices.Max(slices.Collect(maps.Values(prices))), ""
 		}
 		size = m.DefaultSize
 	}
-	price, ok := m.Price.PerImage[size]
+	price, ok := prices[size]
 	if !ok {
 		return 0, "no price is known for size " + size + " of model " + m.ID
 	}
@@ -196,24 +196,18 @@ func (c *Catalog) EstimateVideo(model string, p VideoParams) Estimate {
 	e := Estimate{Assumed: m.Price.Assumed, Source: m.Price.Source, AsOf: m.Price.AsOf}
 	seconds := clamp(p.Seconds)
 	if p.Seconds == 0 {
-		seconds, _ = strconv.ParseInt(m.Params["seconds"].Default, 10, 64) //nolint:errcheck // 0 is answered below
+		n, err := strconv.Atoi(m.Params["seconds"].Default)
+		if err != nil {
+			n = 0 // no default: answered below
+		}
+		seconds = clamp(n)
 	}
-	if seconds <= 0 || seconds > maxCount {
-		e.Why = "the price needs the number of seconds"
-		return e
+	if seconds == 0 {
+		return Estimate{Why: "the price needs the number of seconds", Source: e.Source, AsOf: e.AsOf}
 	}
-	size := p.Size
-	if size == "" || size == "auto" {
-		size = m.DefaultSize
-	}
-	price, ok := m.Price.PerSecond[size]
-	if size == "" {
-		price, ok = slices.Max(slices.Collect(maps.Values(m.Price.PerSecond))), true
-		e.UpperBound = true
-		e.note("the dearest size was taken")
-	}
-	if !ok {
-		return Estimate{Why: "no price a second is known for size " + size + " of model " + model, Source: e.Source, AsOf: e.AsOf}
+	price, why := bySize(m, m.Price.PerSecond, p.Size, &e)
+	if why != "" {
+		return Estimate{Why: why, Source: e.Source, AsOf: e.AsOf}
 	}
 	var total sum
 	total.add(clamp(max(p.N, 1))*seconds*1_000_000, price)

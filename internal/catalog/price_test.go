@@ -24,7 +24,10 @@ func TestCostOfContract(t *testing.T) {
 			101_500,
 		},
 		{"no output details", "gpt-image-1.5", Tokens{TextIn: 1000, ImageIn: 2000, Out: 3000}, 117_000},
-		{"one output rate", "gpt-image-1", Tokens{TextIn: 1000, ImageIn: 2000, TextOut: 500, ImageOut: 2500, Out: 3000}, 145_000},
+		{
+			"one output rate", "gpt-image-1", Tokens{TextIn: 1000, ImageIn: 2000, TextOut: 500, ImageOut: 2500, Out: 3000},
+			145_000,
+		},
 		{"one output rate, no details", "gpt-image-1", Tokens{TextIn: 1000, ImageIn: 2000, Out: 3000}, 145_000},
 	}
 	for _, tt := range tests {
@@ -45,10 +48,16 @@ func TestCostOf(t *testing.T) {
 	}{
 		{"current model", "gpt-image-2.6-flare", Tokens{In: 10, TextIn: 10, Out: 272, ImageOut: 272}, 8210, true},
 		{"alias", "gpt-image-2-2026-04-21", Tokens{TextIn: 10, ImageOut: 272}, 8210, true},
-		{"cached tokens never exceed the input", "gpt-image-2", Tokens{TextIn: 100, CachedTextIn: 900, ImageOut: 1}, 155, true},
+		{
+			"cached tokens never exceed the input", "gpt-image-2", Tokens{TextIn: 100, CachedTextIn: 900, ImageOut: 1}, 155,
+			true,
+		},
 		{"a quarter is rounded down", "gpt-image-2", Tokens{TextIn: 1, CachedTextIn: 1, ImageOut: 1}, 31, true},
 		{"a half is rounded up, once", "gpt-image-2", Tokens{TextIn: 2, CachedTextIn: 2, ImageOut: 1}, 33, true},
-		{"image input of Gemini", "gemini-3.1-flash-image", Tokens{TextIn: 100, ImageIn: 1000, TextOut: 10, ImageOut: 1120}, 67_780, true},
+		{
+			"image input of Gemini", "gemini-3.1-flash-image",
+			Tokens{TextIn: 100, ImageIn: 1000, TextOut: 10, ImageOut: 1120}, 67_780, true,
+		},
 		{"video", "gemini-omni-1.1-flash", Tokens{VideoOut: 57_920}, 1_013_600, true},
 		{"saturates", "gpt-image-2", Tokens{ImageOut: math.MaxInt64}, math.MaxInt64, true},
 		{"saturates in sum", "gpt-image-1", Tokens{TextOut: math.MaxInt64, ImageOut: math.MaxInt64}, math.MaxInt64, true},
@@ -152,25 +161,40 @@ func TestEstimateImage(t *testing.T) {
 	}{
 		{"one picture", two, ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, false, false, ""},
 		{"with prompt", two, ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt}, 6_250, false, false, ""},
-		{"three pictures", two, ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt, N: 3}, 18_750, false, false, ""},
+		{
+			"three pictures", two, ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt, N: 3}, 18_750, false,
+			false, "",
+		},
 		{"partials", two, ImageParams{Size: "1024x1024", Quality: "low", Partials: 2, N: 2}, 24_000, false, false, ""},
 		{"alias", "gpt-image-2-2026-04-21", ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, false, false, ""},
 		{"mirror image", two, ImageParams{Size: "1536x1024", Quality: "low"}, 5_010, true, false, "mirror image"},
 		{"auto quality", two, ImageParams{Size: "1024x1536", Quality: "auto"}, 165_000, false, true, "dearest"},
 		{"auto size", two, ImageParams{Size: "auto", Quality: "low"}, 6_000, false, true, "dearest"},
 		{"all unset", two, ImageParams{}, 211_020, false, true, "dearest"},
-		{"borrowed table", flare, ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, true, false, "token table of gpt-image-2 assumed"},
+		{
+			"borrowed table", flare, ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, true, false,
+			"token table of gpt-image-2 assumed",
+		},
 		{"borrowed, auto", flare, ImageParams{}, 211_020, true, true, "assumed; auto priced"},
 
-		{"quality without a figure", flare, ImageParams{Size: "1024x1024", Quality: "xhigh"}, -1, false, false, "quality xhigh"},
+		{
+			"quality without a figure", flare, ImageParams{Size: "1024x1024", Quality: "xhigh"}, -1, false, false,
+			"quality xhigh",
+		},
 		{"max without a figure", flare, ImageParams{Quality: "max"}, -1, false, false, "quality max"},
 		{"size without a figure", two, ImageParams{Size: "1536x864", Quality: "low"}, -1, false, false, "1536x864"},
 		{"size that is never made", two, ImageParams{Size: "5x5"}, -1, false, false, "5x5"},
 		{"quality that is never made", two, ImageParams{Quality: "hd"}, -1, false, false, "quality hd"},
 		{"svg", flare, ImageParams{OutputFormat: "svg"}, -1, false, false, "SVG"},
 		{"gif", flare, ImageParams{OutputFormat: "gif"}, -1, false, false, "animated"},
-		{"edit", two, ImageParams{Op: "edit", Inputs: 1, Size: "1024x1024", Quality: "low"}, -1, false, false, "input tokens"},
-		{"edit without its inputs", two, ImageParams{Op: "edit", Size: "1024x1024", Quality: "low"}, -1, false, false, "input tokens"},
+		{
+			"edit", two, ImageParams{Op: "edit", Inputs: 1, Size: "1024x1024", Quality: "low"}, -1, false, false,
+			"input tokens",
+		},
+		{
+			"edit without its inputs", two, ImageParams{Op: "edit", Size: "1024x1024", Quality: "low"}, -1, false, false,
+			"input tokens",
+		},
 		{"mask", two, ImageParams{Mask: true, Size: "1024x1024", Quality: "low"}, -1, false, false, "input tokens"},
 		{"unknown model", "gpt-image-9", ImageParams{}, -1, false, false, "no price is known for model gpt-image-9"},
 		{"model without price", "dall-e-2", ImageParams{}, -1, false, false, "no price"},
@@ -179,11 +203,17 @@ func TestEstimateImage(t *testing.T) {
 		{"google default size", "gemini-nano-banana-2.1", ImageParams{}, 33_600, true, false, ""},
 		{"google other size", "gemini-nano-banana-2.1", ImageParams{Size: "4K"}, -1, false, false, "size 4K"},
 		{"google tier", "gemini-3-pro-image", ImageParams{Size: "4K"}, 240_000, false, false, ""},
-		{"google, four calls", "gemini-3-pro-image", ImageParams{Size: "1K", N: 4, Prompt: prompt}, 536_400, false, false, ""},
+		{
+			"google, four calls", "gemini-3-pro-image", ImageParams{Size: "1K", N: 4, Prompt: prompt}, 536_400, false, false,
+			"",
+		},
 		{"google, size open", "gemini-3-pro-image", ImageParams{}, 240_000, false, true, "dearest"},
 		{"google, small", "gemini-3.1-flash-image", ImageParams{Size: "512"}, 45_000, false, false, ""},
 		{"google, lite", "gemini-3.1-flash-lite-image", ImageParams{}, 34_000, false, false, ""},
-		{"google with references", "gemini-3-pro-image", ImageParams{Size: "1K", Inputs: 2}, -1, false, false, "input tokens"},
+		{
+			"google with references", "gemini-3-pro-image", ImageParams{Size: "1K", Inputs: 2}, -1, false, false,
+			"input tokens",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
