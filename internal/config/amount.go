@@ -76,8 +76,8 @@ func FormatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// ParseMoney reads an amount in dollars such as 5, 0.25 or $1.50 as integer micro-dollars. It is exact and takes at most
-// six decimals that count. Errors are fault.InvalidArgument.
+// ParseMoney reads an amount in dollars such as 5, 0.25 or $1.50 as integer micro-dollars. It is exact and takes at
+// most six decimals that count. Errors are fault.InvalidArgument.
 func ParseMoney(text string) (int64, error) {
 	n, ok := scaled(strings.TrimPrefix(strings.TrimSpace(text), "$"), 1_000_000)
 	if !ok {

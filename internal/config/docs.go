@@ -110,7 +110,7 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+1+len(word) > width {
 			lines = append(lines, line)
 			line = ""

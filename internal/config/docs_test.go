@@ -107,8 +107,12 @@ func TestFlagHelp(t *testing.T) {
 func TestFlagsCheckTheirValues(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"--timeout", "soon"}, {"--log-level", "loud"}, {"--max-cost", "free"}, {"--max-cost", "0"},
-		{"--strict-dirs=maybe"}, {"--no-journal=2"},
+		{"--timeout", "soon"},
+		{"--log-level", "loud"},
+		{"--max-cost", "free"},
+		{"--max-cost", "0"},
+		{"--strict-dirs=maybe"},
+		{"--no-journal=2"},
 	} {
 		fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		config.RegisterFlags(fs)
@@ -133,11 +137,18 @@ func TestWarnings(t *testing.T) {
 		environ []string
 		want    []string // nil = no warning
 	}{
-		{"a misspelt variable", []string{"MEDIA_GEN_TIMEOT=1s"}, []string{"MEDIA_GEN_TIMEOT", "did you mean MEDIA_GEN_TIMEOUT?"}},
+		{
+			"a misspelt variable",
+			[]string{"MEDIA_GEN_TIMEOT=1s"},
+			[]string{"MEDIA_GEN_TIMEOT", "did you mean MEDIA_GEN_TIMEOUT?"},
+		},
 		{"our name misspelt", []string{"MEDIA_GEN_OPENAI_APIKEY=k"}, []string{"did you mean MEDIA_GEN_OPENAI_API_KEY?"}},
 		{"somebody else's", []string{"MEDIA_GEN_SOMETHING_ELSE=1", "OPENAI_APIKEY=k"}, nil},
-		{"more prefixes than directories", []string{"MEDIA_GEN_MCP_URL_PREFIXES=https://a.example,https://b.example", "MEDIA_GEN_DIRS=/a"},
-			[]string{"mcp.url_prefixes has 2 entries and dirs has 1"}},
+		{
+			"more prefixes than directories",
+			[]string{"MEDIA_GEN_MCP_URL_PREFIXES=https://a.example,https://b.example", "MEDIA_GEN_DIRS=/a"},
+			[]string{"mcp.url_prefixes has 2 entries and dirs has 1"},
+		},
 		{"as many", []string{"MEDIA_GEN_MCP_URL_PREFIXES=https://a.example", "MEDIA_GEN_DIRS=/a,/b"}, nil},
 	}
 	for _, test := range tests {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // maxFile bounds every file that is read here. Settings and keys are far smaller.
@@ -83,9 +84,10 @@ func strangersDir(dir string) string {
 	return ""
 }
 
-// withoutPath drops the path of an error, for the message around it names the file already.
+// withoutPath drops the path of an error, for the message around it names the file already. Below a file there is
+// nothing: a home directory /dev/null is how services say that they have none.
 func withoutPath(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return fs.ErrNotExist
 	}
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {

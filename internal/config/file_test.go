@@ -20,10 +20,14 @@ func TestCarelessSecretsFile(t *testing.T) {
 		prepare func(t *testing.T, path string)
 		why     string
 	}{
-		{"group may read", func(t *testing.T, path string) { t.Helper(); chmod(t, path, 0o640) },
-			"is open to its group or to others"},
-		{"others may read", func(t *testing.T, path string) { t.Helper(); chmod(t, path, 0o604) },
-			"is open to its group or to others"},
+		{
+			"group may read", func(t *testing.T, path string) { t.Helper(); chmod(t, path, 0o640) },
+			"is open to its group or to others",
+		},
+		{
+			"others may read", func(t *testing.T, path string) { t.Helper(); chmod(t, path, 0o604) },
+			"is open to its group or to others",
+		},
 		{"symbolic link", func(t *testing.T, path string) {
 			t.Helper()
 			if err := os.Rename(path, path+".real"); err != nil {
@@ -97,6 +101,17 @@ func TestMissingAndUnreadableFiles(t *testing.T) {
 	}
 }
 
+func TestNoFilesBelowAFile(t *testing.T) {
+	t.Parallel()
+	src := source(t)
+	src.HomeDir = "/dev/null"
+	if files := load(t, src).Files(); len(files) > 0 {
+		t.Errorf("files %v", files)
+	}
+	contains(t, refused(t, withFlags(t, src, "--config", "/dev/null/x")), "config file /dev/null/x does not exist")
+	contains(t, refused(t, withFlags(t, src, "--config", strings.Repeat("x", 5000))), "cannot be read: file name too long")
+}
+
 // A key store hands out secrets through a pipe (process substitution); it is read when it is named, and one that only
 // lies in the directory neither is nor blocks.
 func TestPipes(t *testing.T) {
@@ -106,7 +121,11 @@ func TestPipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if _, err := w.WriteString("openai: {api_key: k}\n"); err != nil {
 		t.Fatal(err)
 	}

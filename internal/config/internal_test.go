@@ -16,13 +16,18 @@ func TestPlaces(t *testing.T) {
 		env              map[string]string
 		want             places
 	}{
-		{"linux", "linux", "/h", nil,
-			places{"/h/.config/mediagen", "/h/.local/state/mediagen", "/h/.cache/mediagen", "/tmp/media-gen-mcp"}},
+		{
+			"linux", "linux", "/h", nil,
+			places{"/h/.config/mediagen", "/h/.local/state/mediagen", "/h/.cache/mediagen", "/tmp/media-gen-mcp"},
+		},
 		{"xdg", "linux", "/h", map[string]string{
 			"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k",
 		}, places{"/c/mediagen", "/s/mediagen", "/k/mediagen", "/tmp/media-gen-mcp"}},
-		{"relative xdg is ignored", "linux", "/h", map[string]string{"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": ""},
-			places{"/h/.config/mediagen", "/h/.local/state/mediagen", "/h/.cache/mediagen", "/tmp/media-gen-mcp"}},
+		{
+			"relative xdg is ignored", "linux", "/h",
+			map[string]string{"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": ""},
+			places{"/h/.config/mediagen", "/h/.local/state/mediagen", "/h/.cache/mediagen", "/tmp/media-gen-mcp"},
+		},
 		{"no home", "linux", "", nil, places{temp: "/tmp/media-gen-mcp"}},
 		{"macOS", "darwin", "/Users/u", nil, places{
 			"/Users/u/Library/Application Support/mediagen", "/Users/u/Library/Application Support/mediagen/state",
@@ -32,11 +37,17 @@ func TestPlaces(t *testing.T) {
 			"/c/mediagen", "/Users/u/Library/Application Support/mediagen/state",
 			"/Users/u/Library/Caches/mediagen", "/tmp/media-gen-mcp",
 		}},
-		{"Windows", "windows", "/u", map[string]string{"APPDATA": "/r", "LOCALAPPDATA": "/l", "TMP": "/t", "TEMP": "/e"},
-			places{"/r/mediagen", "/l/mediagen/state", "/l/mediagen/cache", "/e/media-gen-mcp"}},
+		{
+			"Windows", "windows", "/u",
+			map[string]string{"APPDATA": "/r", "LOCALAPPDATA": "/l", "TMP": "/t", "TEMP": "/e"},
+			places{"/r/mediagen", "/l/mediagen/state", "/l/mediagen/cache", "/e/media-gen-mcp"},
+		},
 		{"Windows, only TMP", "windows", "/u", map[string]string{"TMP": "/t"}, places{temp: "/t/media-gen-mcp"}},
-		{"Windows, neither", "windows", "/u", map[string]string{"LOCALAPPDATA": "/l"},
-			places{"", "/l/mediagen/state", "/l/mediagen/cache", "/l/Temp/media-gen-mcp"}},
+		{
+			"Windows, neither", "windows", "/u",
+			map[string]string{"LOCALAPPDATA": "/l"},
+			places{"", "/l/mediagen/state", "/l/mediagen/cache", "/l/Temp/media-gen-mcp"},
+		},
 	}
 	for _, test := range tests {
 		if diff := cmp.Diff(test.want, placesFor(test.goos, test.env, test.home), opts); diff != "" {

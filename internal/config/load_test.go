@@ -36,8 +36,10 @@ func TestConfigFileFaults(t *testing.T) {
 		{"key is no word", "[a]: 1\n", [][]string{{"a key is not a word"}}},
 		{"second document", "timeout: 3s\n---\nx: 1\n", [][]string{{"line 2", "second document"}}},
 		{"all at once", "timeout: soon\nlog: {level: loud}\nfetch: {ports: [80, 0]}\nnope: 1\n", [][]string{
-			{"timeout", `"soon"`, "config file", "90s"}, {"log.level", `"loud"`, "debug, info, warn, error, silent"},
-			{"fetch.ports", "entry 2", "65535"}, {`unknown key "nope"`},
+			{"timeout", `"soon"`, "config file", "90s"},
+			{"log.level", `"loud"`, "debug, info, warn, error, silent"},
+			{"fetch.ports", "entry 2", "65535"},
+			{`unknown key "nope"`},
 		}},
 	}
 	for _, test := range tests {
@@ -94,7 +96,10 @@ func TestBadValues(t *testing.T) {
 		{"OPENAI_BASE_URL", "https://u:pw@api.example.com", "carries a user or password"},
 		{"OPENAI_BASE_URL", "https://api.example.com/#x", "fragment"},
 		{"MEDIA_GEN_FETCH_PROXY", "proxy:3128", "http://proxy.example.com:3128"},
-		{"MEDIA_GEN_FETCH_ALLOWED_CIDRS", "10.0.0.0/8,10.0.0.1/8", "entry 2 that has bits outside its mask; write 10.0.0.0/8"},
+		{
+			"MEDIA_GEN_FETCH_ALLOWED_CIDRS", "10.0.0.0/8,10.0.0.1/8",
+			"entry 2 that has bits outside its mask; write 10.0.0.0/8",
+		},
 		{"MEDIA_GEN_FETCH_ALLOWED_CIDRS", "ten", "address range"},
 		{"MEDIA_GEN_FETCH_ALLOWED_CIDRS", "fe80::1%eth0", "address range"},
 		{"MEDIA_GEN_FETCH_TRUSTED_HOSTS", "http://a.example", "is not a host"},
@@ -175,7 +180,8 @@ func TestNoSecretIsShown(t *testing.T) {
 		})
 	}
 	for _, name := range []string{
-		"OPENAI_API_KEY", "MEDIA_GEN_TIMEOUT", "MEDIA_GEN_COST_MAX", "MEDIA_GEN_DIRS_", "MEDIA_GEN_LOG_LEVEL", "OPENAI_BASE_URL",
+		"OPENAI_API_KEY", "MEDIA_GEN_TIMEOUT", "MEDIA_GEN_COST_MAX", "MEDIA_GEN_DIRS_", "MEDIA_GEN_LOG_LEVEL",
+		"OPENAI_BASE_URL",
 	} {
 		src := source(t)
 		src.Environ = []string{name + "=" + secret}

@@ -21,18 +21,26 @@ func TestPrecedence(t *testing.T) {
 		from string
 	}{
 		{"default", func() {}, 45 * time.Second, "default"},
-		{"config file", func() { write(t, dir+"/config.yaml", "mcp: {max_wait: 1s}\n") }, time.Second,
-			"config file " + dir + "/config.yaml"},
-		{"env file", func() { write(t, dir+"/.env", "MEDIA_GEN_MCP_MAX_WAIT=2s\n") }, 2 * time.Second,
-			"env file " + dir + "/.env"},
+		{
+			"config file", func() { write(t, dir+"/config.yaml", "mcp: {max_wait: 1s}\n") }, time.Second,
+			"config file " + dir + "/config.yaml",
+		},
+		{
+			"env file", func() { write(t, dir+"/.env", "MEDIA_GEN_MCP_MAX_WAIT=2s\n") }, 2 * time.Second,
+			"env file " + dir + "/.env",
+		},
 		{"env file of the working directory", func() {
 			src.WorkDirFiles = true
 			write(t, src.WorkDir+"/.env", "MEDIA_GEN_MCP_MAX_WAIT=3s\n")
 		}, 3 * time.Second, "env file " + src.WorkDir + "/.env"},
-		{"named env file", func() { src.EnvFile = write(t, src.WorkDir+"/n.env", "MEDIA_GEN_MCP_MAX_WAIT=4s\n") },
-			4 * time.Second, "env file " + src.WorkDir + "/n.env"},
-		{"environment", func() { src.Environ = []string{"MEDIA_GEN_MCP_MAX_WAIT=5s"} }, 5 * time.Second,
-			"env MEDIA_GEN_MCP_MAX_WAIT"},
+		{
+			"named env file", func() { src.EnvFile = write(t, src.WorkDir+"/n.env", "MEDIA_GEN_MCP_MAX_WAIT=4s\n") },
+			4 * time.Second, "env file " + src.WorkDir + "/n.env",
+		},
+		{
+			"environment", func() { src.Environ = []string{"MEDIA_GEN_MCP_MAX_WAIT=5s"} }, 5 * time.Second,
+			"env MEDIA_GEN_MCP_MAX_WAIT",
+		},
 	}
 	for _, test := range tests { // in order: each row builds on the last
 		test.add()
@@ -127,8 +135,10 @@ func TestLists(t *testing.T) {
 	}{
 		{"unset is nil", "", "", nil},
 		{"only commas is unset", "MEDIA_GEN_URLS= , ,", "", nil},
-		{"neither colon nor space splits", "MEDIA_GEN_URLS=https://a/b c,https://d:81/", "",
-			[]string{"https://a/b c", "https://d:81/"}},
+		{
+			"neither colon nor space splits", "MEDIA_GEN_URLS=https://a/b c,https://d:81/", "",
+			[]string{"https://a/b c", "https://d:81/"},
+		},
 		{"unfilled entries are dropped", "MEDIA_GEN_URLS=https://a/,${user_config.urls}", "", []string{"https://a/"}},
 		{"text in the file", "", "urls: ' x , y,'", []string{"x", "y"}},
 		{"a sequence entry keeps its comma", "", "urls: ['x,y', ' z ', '']", []string{"x,y", "z"}},

@@ -51,17 +51,29 @@ mcp: {token: t1}
 			"azure.endpoint": "https://x.openai.azure.com", "azure.api_version": "2025-04-01-preview",
 			"azure.deployment": "d1", "mcp.token": "t1",
 		}, ""},
-		{"a number stays text", "openai: {api_key: 0123456789}\nanthropic: {api_key: 1_000}\ngoogle: {api_key: 1e3}\n",
-			map[string]any{"openai.api_key": "0123456789", "anthropic.api_key": "1_000", "google.api_key": "1e3"}, ""},
+		{
+			"a number stays text", "openai: {api_key: 0123456789}\nanthropic: {api_key: 1_000}\ngoogle: {api_key: 1e3}\n",
+			map[string]any{"openai.api_key": "0123456789", "anthropic.api_key": "1_000", "google.api_key": "1e3"},
+			"",
+		},
 		{"a hash inside a key", "openai:\n  api_key: sk#1 # a remark\n", map[string]any{"openai.api_key": "sk#1"}, ""},
-		{"placeholders", "openai: {api_key: <your-api-key-here>}\nanthropic: {api_key: ''}\ngoogle:\n  api_key: ${KEY}\n" +
-			"azure: {api_key: <your-azure-key-here>, base_url: https://x.example}\n",
-			map[string]any{}, "azure.base_url is ignored, for azure.api_key is not set"},
-		{"vertex not enabled", "google: {api_key: g, vertex_ai: {enabled: false, project_id: p, location: l}}\n",
-			map[string]any{"google.api_key": "g"}, "google.vertex_ai.project_id is ignored"},
+		{
+			"placeholders", "openai: {api_key: <your-api-key-here>}\nanthropic: {api_key: ''}\ngoogle:\n  api_key: ${KEY}\n" +
+				"azure: {api_key: <your-azure-key-here>, base_url: https://x.example}\n",
+			map[string]any{},
+			"azure.base_url is ignored, for azure.api_key is not set",
+		},
+		{
+			"vertex not enabled", "google: {api_key: g, vertex_ai: {enabled: false, project_id: p, location: l}}\n",
+			map[string]any{"google.api_key": "g"},
+			"google.vertex_ai.project_id is ignored",
+		},
 		{"azure without a key", "azure: {azure_deployment: d}\n", map[string]any{}, "azure.azure_deployment is ignored"},
-		{"dotted", "google.vertex_ai: {enabled: on}\nopenai.api_key: k\n",
-			map[string]any{"google.use_vertexai": true, "openai.api_key": "k"}, ""},
+		{
+			"dotted", "google.vertex_ai: {enabled: on}\nopenai.api_key: k\n",
+			map[string]any{"google.use_vertexai": true, "openai.api_key": "k"},
+			"",
+		},
 		{"empty", "", map[string]any{}, ""},
 		{"only remarks", "# openai:\n#   api_key: x\n", map[string]any{}, ""},
 	}
@@ -135,11 +147,25 @@ func TestGoogleKeys(t *testing.T) {
 		warning string
 	}{
 		{"one", []string{"GEMINI_API_KEY=b"}, "", "b", ""},
-		{"google first", []string{"GEMINI_API_KEY=b", "GOOGLE_API_KEY=a"}, "", "a", "the key from env GOOGLE_API_KEY is used"},
+		{
+			"google first",
+			[]string{"GEMINI_API_KEY=b", "GOOGLE_API_KEY=a"},
+			"", "a",
+			"the key from env GOOGLE_API_KEY is used",
+		},
 		{"equal", []string{"GEMINI_API_KEY=a", "GOOGLE_API_KEY=a"}, "", "a", ""},
-		{"across sources", []string{"GEMINI_API_KEY=b"}, "GOOGLE_API_KEY=a\n", "b", "the key from env GEMINI_API_KEY is used"},
-		{"own name", []string{"GEMINI_API_KEY=b", "GOOGLE_API_KEY=a", "MEDIA_GEN_GOOGLE_API_KEY=c"}, "", "c",
-			"the key from env MEDIA_GEN_GOOGLE_API_KEY is used"},
+		{
+			"across sources",
+			[]string{"GEMINI_API_KEY=b"},
+			"GOOGLE_API_KEY=a\n", "b",
+			"the key from env GEMINI_API_KEY is used",
+		},
+		{
+			"own name",
+			[]string{"GEMINI_API_KEY=b", "GOOGLE_API_KEY=a", "MEDIA_GEN_GOOGLE_API_KEY=c"},
+			"", "c",
+			"the key from env MEDIA_GEN_GOOGLE_API_KEY is used",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -33,16 +33,26 @@ func TestStrangersFilesAreNotRead(t *testing.T) {
 		prepare func(t *testing.T, dir string)
 		why     string
 	}{
-		{"file writable by others", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir+"/.env", 0o666) },
-			"others can change it"},
-		{"directory writable by others", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o777) },
-			"others can write to the working directory"},
-		{"sticky directory", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o777|os.ModeSticky) },
-			"others can write to the working directory"},
-		{"file of another user", func(t *testing.T, dir string) { t.Helper(); chown(t, dir+"/.env") },
-			"others can change it"},
-		{"directory of another user", func(t *testing.T, dir string) { t.Helper(); chown(t, dir) },
-			"others can write to the working directory"},
+		{
+			"file writable by others", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir+"/.env", 0o666) },
+			"others can change it",
+		},
+		{
+			"directory writable by others", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o777) },
+			"others can write to the working directory",
+		},
+		{
+			"sticky directory", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o777|os.ModeSticky) },
+			"others can write to the working directory",
+		},
+		{
+			"file of another user", func(t *testing.T, dir string) { t.Helper(); chown(t, dir+"/.env") },
+			"others can change it",
+		},
+		{
+			"directory of another user", func(t *testing.T, dir string) { t.Helper(); chown(t, dir) },
+			"others can write to the working directory",
+		},
 		{"a directory", func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.Remove(dir + "/.env"); err != nil {
@@ -102,24 +112,46 @@ func TestBaseURLFromTheWorkingDirectory(t *testing.T) {
 		environ       []string
 		url, key, add string // what the refusal names; url "" = accepted
 	}{
-		{"openai", "OPENAI_BASE_URL=" + evil, "", []string{"OPENAI_API_KEY=k"}, "openai.base_url", "openai.api_key",
-			"env OPENAI_API_KEY"},
-		{"gemini", "GOOGLE_GEMINI_BASE_URL=" + evil, "", []string{"GEMINI_API_KEY=k"}, "google.gemini_base_url",
-			"google.api_key", "env GEMINI_API_KEY"},
-		{"azure", "AZURE_OPENAI_ENDPOINT=" + evil, "", []string{"AZURE_OPENAI_API_KEY=k"}, "azure.endpoint",
-			"azure.api_key", "env AZURE_OPENAI_API_KEY"},
-		{"azure by the OpenAI address", "OPENAI_BASE_URL=" + evil, "", []string{"AZURE_OPENAI_API_KEY=k"},
-			"openai.base_url", "azure.api_key", "env AZURE_OPENAI_API_KEY"},
-		{"vertex", "GOOGLE_VERTEX_BASE_URL=" + evil + "\nGOOGLE_GENAI_USE_VERTEXAI=1", "", nil,
-			"google.vertex_base_url", "the credentials", "application default credentials"},
-		{"vertex with a path to credentials", "GOOGLE_VERTEX_BASE_URL=" + evil +
-			"\nGOOGLE_GENAI_USE_VERTEXAI=1\nGOOGLE_APPLICATION_CREDENTIALS=/home/u/adc.json", "", nil,
-			"google.vertex_base_url", "the credentials", "application default credentials"},
+		{
+			"openai", "OPENAI_BASE_URL=" + evil, "",
+			[]string{"OPENAI_API_KEY=k"},
+			"openai.base_url", "openai.api_key",
+			"env OPENAI_API_KEY",
+		},
+		{
+			"gemini", "GOOGLE_GEMINI_BASE_URL=" + evil, "",
+			[]string{"GEMINI_API_KEY=k"},
+			"google.gemini_base_url",
+			"google.api_key", "env GEMINI_API_KEY",
+		},
+		{
+			"azure", "AZURE_OPENAI_ENDPOINT=" + evil, "",
+			[]string{"AZURE_OPENAI_API_KEY=k"},
+			"azure.endpoint",
+			"azure.api_key", "env AZURE_OPENAI_API_KEY",
+		},
+		{
+			"azure by the OpenAI address", "OPENAI_BASE_URL=" + evil, "",
+			[]string{"AZURE_OPENAI_API_KEY=k"},
+			"openai.base_url", "azure.api_key", "env AZURE_OPENAI_API_KEY",
+		},
+		{
+			"vertex", "GOOGLE_VERTEX_BASE_URL=" + evil + "\nGOOGLE_GENAI_USE_VERTEXAI=1", "", nil,
+			"google.vertex_base_url", "the credentials", "application default credentials",
+		},
+		{
+			"vertex with a path to credentials", "GOOGLE_VERTEX_BASE_URL=" + evil +
+				"\nGOOGLE_GENAI_USE_VERTEXAI=1\nGOOGLE_APPLICATION_CREDENTIALS=/home/u/adc.json", "", nil,
+			"google.vertex_base_url", "the credentials", "application default credentials",
+		},
 		{"both there", "OPENAI_BASE_URL=" + evil + "\nOPENAI_API_KEY=k", "", nil, "", "", ""},
 		{"both there, in two files", "OPENAI_BASE_URL=" + evil, "openai: {api_key: k}", nil, "", "", ""},
 		{"no key", "OPENAI_BASE_URL=" + evil, "", nil, "", "", ""},
-		{"the environment's address wins", "OPENAI_BASE_URL=" + evil, "",
-			[]string{"OPENAI_BASE_URL=https://mine.example", "OPENAI_API_KEY=k"}, "", "", ""},
+		{
+			"the environment's address wins", "OPENAI_BASE_URL=" + evil, "",
+			[]string{"OPENAI_BASE_URL=https://mine.example", "OPENAI_API_KEY=k"},
+			"", "", "",
+		},
 		{"only the key is there", "", "openai: {api_key: k}", []string{"OPENAI_BASE_URL=https://mine.example"}, "", "", ""},
 		{"vertex not in use", "GOOGLE_VERTEX_BASE_URL=" + evil, "", nil, "", "", ""},
 	}
