@@ -17,8 +17,10 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	const hash = "0123456789abcdef0123456789abcdef01234567"
 	git := []debug.BuildSetting{
-		{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: hash},
-		{Key: "vcs.time", Value: "2026-11-30T16:00:00Z"}, {Key: "vcs.modified", Value: "false"},
+		{Key: "vcs", Value: "git"},
+		{Key: "vcs.revision", Value: hash},
+		{Key: "vcs.time", Value: "2026-11-30T16:00:00Z"},
+		{Key: "vcs.modified", Value: "false"},
 	}
 	dirty := append(git[:3:3], debug.BuildSetting{Key: "vcs.modified", Value: "true"})
 	tests := []struct {
@@ -30,11 +32,31 @@ func TestDescribe(t *testing.T) {
 		{"nothing", Info{}, nil, Info{Version: "dev"}},
 		{"no version control", Info{}, recorded("(devel)"), Info{Version: "dev"}},
 		{"empty version", Info{}, recorded(""), Info{Version: "dev"}},
-		{"go build", Info{}, recorded("v1.2.4-0.2026", git...), Info{Version: "1.2.4-0.2026", Commit: hash, Date: "2026-11-30T16:00:00Z"}},
-		{"go build of changes", Info{}, recorded("(devel)", dirty...), Info{Version: "dev", Commit: hash + "-dirty", Date: "2026-11-30T16:00:00Z"}},
+		{
+			"go build",
+			Info{},
+			recorded("v1.2.4-0.2026", git...),
+			Info{Version: "1.2.4-0.2026", Commit: hash, Date: "2026-11-30T16:00:00Z"},
+		},
+		{
+			"go build of changes",
+			Info{},
+			recorded("(devel)", dirty...),
+			Info{Version: "dev", Commit: hash + "-dirty", Date: "2026-11-30T16:00:00Z"},
+		},
 		{"go install", Info{}, recorded("v1.2.3"), Info{Version: "1.2.3"}},
-		{"release", Info{Version: "v2.0.0", Commit: "abc", Date: "2026-01-01"}, recorded("v1.2.3", dirty...), Info{Version: "2.0.0", Commit: "abc", Date: "2026-01-01"}},
-		{"only the version set", Info{Version: "2.0.0"}, recorded("v1.2.3", git...), Info{Version: "2.0.0", Commit: hash, Date: "2026-11-30T16:00:00Z"}},
+		{
+			"release",
+			Info{Version: "v2.0.0", Commit: "abc", Date: "2026-01-01"},
+			recorded("v1.2.3", dirty...),
+			Info{Version: "2.0.0", Commit: "abc", Date: "2026-01-01"},
+		},
+		{
+			"only the version set",
+			Info{Version: "2.0.0"},
+			recorded("v1.2.3", git...),
+			Info{Version: "2.0.0", Commit: hash, Date: "2026-11-30T16:00:00Z"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -32,9 +33,19 @@ func send(t *testing.T, c *http.Client, method, rawURL, body string) (int, strin
 	if err != nil {
 		return 0, "", err
 	}
-	defer res.Body.Close()
+	defer shut(t, res.Body)
 	text, err := io.ReadAll(res.Body)
 	return res.StatusCode, string(text), err
+}
+
+// reply writes an answer. A client that has left notices by itself.
+func reply(w io.Writer, parts ...any) { _, _ = fmt.Fprint(w, parts...) }
+
+func shut(t *testing.T, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
@@ -52,7 +63,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				}
 				w.Header().Set("Location", target)
 				w.WriteHeader(status)
-				fmt.Fprint(w, "moved")
+				reply(w, "moved")
 			}))
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
 				got, body, err := send(t, fetch.NewProviderClient(fetch.ProviderConfig{}), method, srv.URL+"/v1", "")
@@ -71,7 +82,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestUserAgent(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, r.UserAgent(), "|", r.Header.Get("Authorization"))
+		reply(w, r.UserAgent(), "|", r.Header.Get("Authorization"))
 	}))
 	defer srv.Close()
 	for _, tt := range []struct{ config, sdk, want string }{
@@ -93,7 +104,7 @@ func TestUserAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
+		shut(t, res.Body)
 		if err != nil || string(body) != tt.want {
 			t.Errorf("%+v: server saw %q, error %v", tt, body, err)
 		}
@@ -106,7 +117,7 @@ func TestUserAgent(t *testing.T) {
 
 func TestUserAgentOfARequestWithoutHeaders(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.UserAgent()) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reply(w, r.UserAgent()) }))
 	defer srv.Close()
 	u, err := url.Parse(srv.URL)
 	if err != nil {
@@ -117,7 +128,7 @@ func TestUserAgentOfARequestWithoutHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer shut(t, res.Body)
 	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "mediagen/1" {
 		t.Errorf("server saw %q, error %v", body, err)
 	}
@@ -128,11 +139,11 @@ func TestResponseHeaderTimeout(t *testing.T) {
 	release := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow-body" {
-			fmt.Fprint(w, "begin ")
+			reply(w, "begin ")
 			w.(http.Flusher).Flush()
 		}
 		<-release
-		fmt.Fprint(w, "end")
+		reply(w, "end")
 	}))
 	defer srv.Close()
 	c := fetch.NewProviderClient(fetch.ProviderConfig{ResponseHeaderTimeout: 50 * time.Millisecond})
@@ -171,8 +182,10 @@ func TestDefaults(t *testing.T) {
 
 func TestHTTP2(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }))
+	proto := func(w http.ResponseWriter, r *http.Request) { reply(w, r.Proto) }
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(proto))
 	srv.EnableHTTP2 = true
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the handshake that must fail
 	srv.StartTLS()
 	defer srv.Close()
 	c := fetch.NewProviderClient(fetch.ProviderConfig{})
@@ -204,7 +217,7 @@ func TestPostIsSentOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer shut(t, listener)
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -232,7 +245,7 @@ func TestPostIsSentOnce(t *testing.T) {
 
 // answerUntilPost answers GET requests and drops the connection once a POST has been read.
 func answerUntilPost(conn net.Conn, posts *atomic.Int32) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // dropping it is the point
 	in := bufio.NewReader(conn)
 	for {
 		r, err := http.ReadRequest(in)
@@ -246,7 +259,7 @@ func answerUntilPost(conn net.Conn, posts *atomic.Int32) {
 			posts.Add(1)
 			return
 		}
-		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		reply(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 	}
 }
 
@@ -256,7 +269,7 @@ func proxyServer(t *testing.T) (rawURL string, asked *atomic.Int32) {
 	asked = &atomic.Int32{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
-		fmt.Fprint(w, "proxied ", r.URL)
+		reply(w, "proxied ", r.URL)
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL, asked
@@ -270,7 +283,7 @@ func TestLoopbackIsNeverProxied(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := fetch.NewProviderClient(fetch.ProviderConfig{Proxy: http.ProxyURL(proxyURL), UserAgent: "mediagen/1"})
-	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") }))
+	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply(w, "direct") }))
 	defer direct.Close()
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(direct.URL, "http://"))
 	if err != nil {
@@ -291,7 +304,8 @@ func TestLoopbackIsNeverProxied(t *testing.T) {
 		t.Errorf("the proxy was asked %d times", n)
 	}
 	for _, host := range []string{"provider.example", "127.0.0.1.example", "notlocalhost", "10.0.0.1", "[2001:db8::1]"} {
-		if _, body, err := send(t, c, http.MethodGet, "http://"+host+"/v1", ""); err != nil || body != "proxied http://"+host+"/v1" {
+		target := "http://" + host + "/v1"
+		if _, body, err := send(t, c, http.MethodGet, target, ""); err != nil || body != "proxied "+target {
 			t.Errorf("%s: %q, %v", host, body, err)
 		}
 	}
@@ -308,7 +322,7 @@ func TestNoProxyConfigured(t *testing.T) {
 	}
 	res, err := c.Do(r)
 	if err == nil {
-		res.Body.Close()
+		shut(t, res.Body)
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
@@ -319,13 +333,13 @@ func TestNoProxyConfigured(t *testing.T) {
 func TestProxyFromEnvironment(t *testing.T) {
 	t.Parallel()
 	const role = "MEDIAGEN_TEST_PROXY_CHILD"
-	if os.Getenv(role) != "" { //nolint:forbidigo // tells the child of this test
-		status, body, err := send(t, fetch.NewProviderClient(fetch.ProviderConfig{}), http.MethodGet, os.Getenv(role), "") //nolint:forbidigo // as above
+	if target := os.Getenv(role); target != "" {
+		status, body, err := send(t, fetch.NewProviderClient(fetch.ProviderConfig{}), http.MethodGet, target, "")
 		fmt.Fprintln(os.Stderr, "child:", status, body, err)
 		return
 	}
 	proxy, asked := proxyServer(t)
-	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "direct") }))
+	direct := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply(w, "direct") }))
 	defer direct.Close()
 	for _, tt := range []struct {
 		target, noProxy, want string

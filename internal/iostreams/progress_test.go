@@ -223,7 +223,12 @@ func TestBars(t *testing.T) {
 	if len(got) != 4 {
 		t.Fatalf("%d lines: %q", len(got), got)
 	}
-	for i, want := range []string{"rate limited", "making 4 pictures  25% [====>...............] (1/4) 11s, 33s left, queued", "waiting", "fetch x.mp4"} {
+	for i, want := range []string{
+		"rate limited",
+		"making 4 pictures  25% [====>...............] (1/4) 11s, 33s left, queued",
+		"waiting",
+		"fetch x.mp4",
+	} {
 		if !strings.Contains(got[i], want) {
 			t.Errorf("line %d is %q, want %q in it", i, got[i], want)
 		}

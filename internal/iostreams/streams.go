@@ -61,7 +61,7 @@ func Test(stdin string) (s *Streams, out, errOut *bytes.Buffer) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(fd(f)) }
 
-func fd(f *os.File) int { return int(f.Fd()) } //nolint:gosec // a file descriptor fits an int
+func fd(f *os.File) int { return int(f.Fd()) }
 
 // columns returns the present width of the terminal.
 func (s *Streams) columns() int {

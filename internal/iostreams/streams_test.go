@@ -66,7 +66,7 @@ func TestIsTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	t.Cleanup(func() { _ = file.Close() })
 	if isTerminal(file) {
 		t.Error("a file counts as a terminal")
 	}
@@ -74,7 +74,7 @@ func TestIsTerminal(t *testing.T) {
 	if err != nil {
 		t.Skip("no pseudo terminal on this system")
 	}
-	defer tty.Close()
+	t.Cleanup(func() { _ = tty.Close() })
 	if !isTerminal(tty) {
 		t.Error("a pseudo terminal does not count as a terminal")
 	}

@@ -42,8 +42,6 @@ func (r *request) params() param.Set {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestSet(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -64,7 +62,13 @@ func TestSet(t *testing.T) {
 		{"not in the enum", "output_format", []string{"gif"}, request{}, "output_format must be png, jpeg or webp"},
 		{"enum has case", "output_format", []string{"PNG"}, request{}, "output_format must be png, jpeg or webp"},
 		{"open enum", "size", []string{"640x480"}, request{Size: "640x480"}, ""},
-		{"open enum too long", "size", []string{"123456789012345678901"}, request{}, "size must have at most 20 characters, not 21"},
+		{
+			"open enum too long",
+			"size",
+			[]string{"123456789012345678901"},
+			request{},
+			"size must have at most 20 characters, not 21",
+		},
 		{"file of any bytes", "mask", []string{"a,\xff.png"}, request{Mask: "a,\xff.png"}, ""},
 		{"int", "n", []string{"10"}, request{N: 10}, ""},
 		{"int out of range", "n", []string{"11"}, request{}, "n must be between 1 and 10, not 11"},
@@ -73,7 +77,7 @@ func TestSet(t *testing.T) {
 		{"empty int", "n", []string{""}, request{}, "n must be a whole number"},
 		{"huge int", "n", []string{"99999999999999999999"}, request{}, "n must be a whole number"},
 		{"failed set keeps the value", "n", []string{"3", "30"}, request{N: 3}, "n must be between 1 and 10, not 30"},
-		{"optional int", "opt", []string{"0"}, request{Opt: ptr(0)}, ""},
+		{"optional int", "opt", []string{"0"}, request{Opt: new(0)}, ""},
 		{"optional int unset again", "opt", []string{"5", ""}, request{}, ""},
 		{"optional int out of range", "opt", []string{"-1"}, request{}, "opt must be between 0 and 100, not -1"},
 		{"float", "ratio", []string{"-0.5"}, request{Ratio: -0.5}, ""},
@@ -86,15 +90,39 @@ func TestSet(t *testing.T) {
 		{"not a bool", "on", []string{"yes"}, request{}, "on must be true or false"},
 		{"duration", "wait", []string{"1h"}, request{Wait: time.Hour}, ""},
 		{"duration out of range", "wait", []string{"2h"}, request{}, "wait must be between 1 and 3600 s, not 7200"},
-		{"duration without unit", "wait", []string{"30"}, request{}, "wait must be a duration with a unit, such as 90s, 5m or 1h30m"},
+		{
+			"duration without unit",
+			"wait",
+			[]string{"30"},
+			request{},
+			"wait must be a duration with a unit, such as 90s, 5m or 1h30m",
+		},
 		{"list", "tags", []string{"a, b ,,c"}, request{Tags: []string{"a", "b", "c"}}, ""},
 		{"list adds", "tags", []string{"a,b", "c"}, request{Tags: []string{"a", "b", "c"}}, ""},
-		{"long list", "tags", []string{"a,b", "c,d"}, request{Tags: []string{"a", "b"}}, "tags must be between 1 and 3 items, not 4"},
+		{
+			"long list",
+			"tags",
+			[]string{"a,b", "c,d"},
+			request{Tags: []string{"a", "b"}},
+			"tags must be between 1 and 3 items, not 4",
+		},
 		{"empty list", "tags", []string{","}, request{}, "tags must be between 1 and 3 items, not 0"},
 		{"long item", "tags", []string{"a,bcdefg"}, request{}, "tags must have at most 5 characters, not 6 (position 2)"},
 		{"whole values", "pair", []string{"k=a, b", "l=c"}, request{Pairs: []string{"k=a, b", "l=c"}}, ""},
-		{"empty whole value", "pair", []string{"k=v", " "}, request{Pairs: []string{"k=v"}}, "pair must not be empty at position 2"},
-		{"files", "image", []string{"a,b.png", "https://h/c?d=e,f"}, request{Images: []string{"a,b.png", "https://h/c?d=e,f"}}, ""},
+		{
+			"empty whole value",
+			"pair",
+			[]string{"k=v", " "},
+			request{Pairs: []string{"k=v"}},
+			"pair must not be empty at position 2",
+		},
+		{
+			"files",
+			"image",
+			[]string{"a,b.png", "https://h/c?d=e,f"},
+			request{Images: []string{"a,b.png", "https://h/c?d=e,f"}},
+			"",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,14 +163,28 @@ func TestCheck(t *testing.T) {
 		err  string
 	}{
 		{"only what is needed", request{Prompt: "p"}, ""},
-		{"all", request{"p", "t", "png", "9x9", "m", 10, ptr(100), 2.25, true, time.Hour, []string{"a"}, []string{"b"}, []string{"c"}}, ""},
+		{
+			"all",
+			request{
+				"p", "t", "png", "9x9", "m", 10, new(100), 2.25, true, time.Hour,
+				[]string{"a"},
+				[]string{"b"},
+				[]string{"c"},
+			},
+			"",
+		},
 		{"required", request{}, "prompt is required"},
 		{"blank", request{Prompt: " \n"}, "prompt is required"},
 		{"word", request{Prompt: "p", Format: "gif"}, "output_format must be png, jpeg or webp"},
 		{"blank word", request{Prompt: "p", Format: " "}, "output_format must be png, jpeg or webp"},
-		{"optional 0 is a value", request{Prompt: "p", Opt: ptr(-1)}, "opt must be between 0 and 100, not -1"},
+		{"optional 0 is a value", request{Prompt: "p", Opt: new(-1)}, "opt must be between 0 and 100, not -1"},
 		{"empty item", request{Prompt: "p", Images: []string{"a", ""}}, "image must not be empty at position 2"},
-		{"several", request{Prompt: "longer than that", N: 11, Wait: time.Millisecond}, "prompt must have at most 10 characters, not 16; n must be between 1 and 10, not 11; wait must be between 1 and 3600 s, not 0.001"},
+		{
+			"several",
+			request{Prompt: "longer than that", N: 11, Wait: time.Millisecond},
+			"prompt must have at most 10 characters, not 16; n must be between 1 and 10, not 11; " +
+				"wait must be between 1 and 3600 s, not 0.001",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,7 +221,7 @@ func TestCheckRequiredKinds(t *testing.T) {
 
 func TestDefault(t *testing.T) {
 	t.Parallel()
-	r := request{Prompt: "p", N: 2, Ratio: 0.5, On: true, Wait: time.Minute, Tags: []string{"a"}, Opt: ptr(7)}
+	r := request{Prompt: "p", N: 2, Ratio: 0.5, On: true, Wait: time.Minute, Tags: []string{"a"}, Opt: new(7)}
 	got := map[string]any{}
 	for _, p := range r.params() {
 		if v, ok := p.Default(); ok {
@@ -262,7 +304,9 @@ func TestFlagSet(t *testing.T) {
 	if want := "      --n int                  how many (default 1)\n"; !contains(usage, want) {
 		t.Errorf("usage lacks %q:\n%s", want, usage)
 	}
-	err := flags.Parse([]string{"-p", "bike", "--on", "--output-format=webp", "--image", "a", "--image", "b,c", "--n", "4"})
+	err := flags.Parse([]string{
+		"-p", "bike", "--on", "--output-format=webp", "--image", "a", "--image", "b,c", "--n", "4",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

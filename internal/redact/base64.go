@@ -24,8 +24,8 @@ func tableOf(chars string) (t [256]bool) {
 	return t
 }
 
-// Base64 returns text with each base64 run of more than 64 characters cut to keep characters and "...(N chars)", where N
-// is the length of the run. File paths and names are left alone, and so is a run that is no longer than keep.
+// Base64 returns text with each base64 run of more than 64 characters cut to keep characters and "...(N chars)", where
+// N is the length of the run. File paths and names are left alone, and so is a run that is no longer than keep.
 func Base64(text string, keep int) string {
 	keep = max(keep, 0)
 	return cutRuns(text, func(run string) string {

@@ -42,7 +42,8 @@ func escapedQuery(text string, i int) span {
 		return span{}
 	}
 	name, before := nameBefore(text, i)
-	if !inQuery(before) || !(isQueryName(name) || endsIn(name, fieldNames)) {
+	known := isQueryName(name) || endsIn(name, fieldNames)
+	if !known || !inQuery(before) {
 		return span{}
 	}
 	from := i + len(equals)
@@ -129,8 +130,8 @@ func queryEnd(text string, from int) int {
 	return to
 }
 
-// fieldValue finds the value of a credential field. Behind a colon only a quoted value counts: "api_key: must be set" is
-// a message.
+// fieldValue finds the value of a credential field. Behind a colon only a quoted value counts: "api_key: must be set"
+// is a message.
 func fieldValue(text string, sep, from int) span {
 	if open := quoteAt(text, from); open > 0 {
 		return quoted(text, from, open, false)

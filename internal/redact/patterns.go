@@ -150,8 +150,8 @@ func dataURL(text string, i int) span {
 	return span{comma + 1, wordEnd(text, comma+1)}
 }
 
-// startsWord reports whether a word can begin at text[i]: no letter or digit stands before it, unless that is the end of
-// an escape such as \n, %20 or \u0026.
+// startsWord reports whether a word can begin at text[i]: no letter or digit stands before it, unless that is the end
+// of an escape such as \n, %20 or \u0026.
 func startsWord(text string, i int) bool {
 	if i == 0 || !isAlnum(text[i-1]) {
 		return true

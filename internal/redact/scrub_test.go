@@ -22,18 +22,34 @@ const (
 func TestScrubPatterns(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, in, want string }{
-		{"header", "POST /v1 HTTP/1.1\r\nAuthorization: Bearer abc\r\nHost: x", "POST /v1 HTTP/1.1\r\nAuthorization: [redacted]\r\nHost: x"},
+		{
+			"header",
+			"POST /v1 HTTP/1.1\r\nAuthorization: Bearer abc\r\nHost: x",
+			"POST /v1 HTTP/1.1\r\nAuthorization: [redacted]\r\nHost: x",
+		},
 		{"header case", "x-GOOG-api-KEY: abc def\nnext", "x-GOOG-api-KEY: [redacted]\nnext"},
 		{"azure header", "api-key: 0123456789abcdef", "api-key: [redacted]"},
 		{"cookie", "Cookie: a=b; c=\"d e\"; f=g\nX: y", "Cookie: [redacted]\nX: y"},
 		{"set-cookie", "Set-Cookie: id=1; Path=/", "Set-Cookie: [redacted]"},
 		{"proxy", "Proxy-Authorization: Basic dTpw", "Proxy-Authorization: [redacted]"},
-		{"header map", "map[Accept:[*/*] Authorization:[Bearer abc] Cookie:[a=b; c=d] User-Agent:[u]]", "map[Accept:[*/*] Authorization:[[redacted]] Cookie:[[redacted]] User-Agent:[u]]"},
-		{"header go syntax", `http.Header{"Api-Key":[]string{"abc"}, "X":[]string{"y"}}`, `http.Header{"Api-Key":[]string{"[redacted]"}, "X":[]string{"y"}}`},
+		{
+			"header map",
+			"map[Accept:[*/*] Authorization:[Bearer abc] Cookie:[a=b; c=d] User-Agent:[u]]",
+			"map[Accept:[*/*] Authorization:[[redacted]] Cookie:[[redacted]] User-Agent:[u]]",
+		},
+		{
+			"header go syntax",
+			`http.Header{"Api-Key":[]string{"abc"}, "X":[]string{"y"}}`,
+			`http.Header{"Api-Key":[]string{"[redacted]"}, "X":[]string{"y"}}`,
+		},
 		{"header json", `{"Authorization":["Bearer a]b","c"],"X":["y"]}`, `{"Authorization":["[redacted]"],"X":["y"]}`},
 		{"header json string", `{"api-key":"abc","x":1}`, `{"api-key":"[redacted]","x":1}`},
 		{"header json in json", `{"m":"{\"api-key\":\"abc\",\"x\":1}"}`, `{"m":"{\"api-key\":\"[redacted]\",\"x\":1}"}`},
-		{"dump in json", `{"m":"Authorization: Basic abc\r\nHost: x","n":1}`, `{"m":"Authorization: [redacted]\r\nHost: x","n":1}`},
+		{
+			"dump in json",
+			`{"m":"Authorization: Basic abc\r\nHost: x","n":1}`,
+			`{"m":"Authorization: [redacted]\r\nHost: x","n":1}`,
+		},
 		{"header ends json string", `{"m":"api-key: abc","n":1}`, `{"m":"api-key: [redacted]","n":1}`},
 		{"logfmt header", `level=info authorization="Bearer abc" x=y`, `level=info authorization="[redacted]" x=y`},
 		{"logfmt header unquoted", `authorization=Bearer abc`, `authorization=[redacted]`},
@@ -43,13 +59,21 @@ func TestScrubPatterns(t *testing.T) {
 		{"unset stays", `"api_key":"[unset]"`, `"api_key":"[unset]"`},
 		{"query", `Get "https://x/y?alt=sse&key=abc&z=1": dial`, `Get "https://x/y?alt=sse&key=[redacted]&z=1": dial`},
 		{"query sig", "https://x/?sig=a%2Bb;c&se=1", "https://x/?sig=[redacted]&se=1"},
-		{"amazon", "https://x/?X-Amz-Credential=AK%2F1&X-Amz-Signature=abc#f", "https://x/?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]#f"},
+		{
+			"amazon",
+			"https://x/?X-Amz-Credential=AK%2F1&X-Amz-Signature=abc#f",
+			"https://x/?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]#f",
+		},
 		{"google", "(https://x/?x-goog-signature=abc)", "(https://x/?x-goog-signature=[redacted]"},
 		{"html", "?a=1&amp;token=abc&amp;b=2", "?a=1&amp;token=[redacted]&amp;b=2"},
 		{"json ampersand", `"?a=1\u0026token=abc\u0026b=2"`, `"?a=1\u0026token=[redacted]\u0026b=2"`},
 		{"nested url", "?u=https%3A%2F%2Fx%3Fkey%3Dabc%26b%3D2&c=3", "?u=https%3A%2F%2Fx%3Fkey%3D[redacted]%26b%3D2&c=3"},
 		{"word key stays", "key=images.model changed, token=3 left", "key=images.model changed, token=3 left"},
-		{"openai key", "Incorrect API key provided: sk-abcd***********wxyz. Find", "Incorrect API key provided: [redacted] Find"},
+		{
+			"openai key",
+			"Incorrect API key provided: sk-abcd***********wxyz. Find",
+			"Incorrect API key provided: [redacted] Find",
+		},
 		{"openai key in json", `{"m":"key\nsk-proj-abc_DEF-123"}`, `{"m":"key\n[redacted]"}`},
 		{"openai key in url", "a%20sk-abcdefgh12", "a%20[redacted]"},
 		{"sk in a word", "task-management desk-lampshade disk-encryption", "task-management desk-lampshade disk-encryption"},
@@ -60,20 +84,40 @@ func TestScrubPatterns(t *testing.T) {
 		{"jwt", "t eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln x", "t [redacted] x"},
 		{"bearer", "sent BEARER abcdefgh1 to", "sent BEARER [redacted] to"},
 		{"bearer prose", "a bearer token; bearer authentication", "a bearer token; bearer authentication"},
-		{"pem", "x -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- y", "x -----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY----- y"},
+		{
+			"pem",
+			"x -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- y",
+			"x -----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY----- y",
+		},
 		{"pem cut", "-----BEGIN PRIVATE KEY-----\nMIIE", "-----BEGIN PRIVATE KEY-----[redacted]"},
 		{"certificate stays", "-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"},
 		{"data url", `<img src="data:image/png;base64,iVBORw0"/>`, `<img src="data:image/png;base64,[redacted]"/>`},
 		{"data url text", "at data:,a%20brief%20hist end", "at data:,[redacted] end"},
-		{"event stream stays", "data: {\"type\":\"x\"}, data:foo,bar metadata:a/b,c", "data: {\"type\":\"x\"}, data:foo,bar metadata:a/b,c"},
+		{
+			"event stream stays",
+			"data: {\"type\":\"x\"}, data:foo,bar metadata:a/b,c",
+			"data: {\"type\":\"x\"}, data:foo,bar metadata:a/b,c",
+		},
 		{"base64", `{"b64_json":"` + long + `"}`, `{"b64_json":"[base64, 96 chars]"}`},
 		{"base64 slashes escaped", strings.Repeat(`aB3\/`, 20), "[base64, 100 chars]"},
 		{"base64 of 64", strings.Repeat("aB3/", 16) + " x", strings.Repeat("aB3/", 16) + " x"},
 		{"sha256", strings.Repeat("0123456789abcdef", 4), strings.Repeat("0123456789abcdef", 4)},
-		{"path", "/home/ada/Pictures/output_1764000000_media-gen__google-images-generate_0123456789ab_1.png", "/home/ada/Pictures/output_1764000000_media-gen__google-images-generate_0123456789ab_1.png"},
-		{"hash path", "/var/cache/mediagen/blobs/" + strings.Repeat("0123456789abcdef", 4), "/var/cache/mediagen/blobs/" + strings.Repeat("0123456789abcdef", 4)},
+		{
+			"path",
+			"/home/ada/Pictures/output_1764000000_media-gen__google-images-generate_0123456789ab_1.png",
+			"/home/ada/Pictures/output_1764000000_media-gen__google-images-generate_0123456789ab_1.png",
+		},
+		{
+			"hash path",
+			"/var/cache/mediagen/blobs/" + strings.Repeat("0123456789abcdef", 4),
+			"/var/cache/mediagen/blobs/" + strings.Repeat("0123456789abcdef", 4),
+		},
 		{"rule", strings.Repeat("-", 100), strings.Repeat("-", 100)},
-		{"plain", "saved 3 images in 12.5 s: cost $0.12 (reported), 100% done", "saved 3 images in 12.5 s: cost $0.12 (reported), 100% done"},
+		{
+			"plain",
+			"saved 3 images in 12.5 s: cost $0.12 (reported), 100% done",
+			"saved 3 images in 12.5 s: cost $0.12 (reported), 100% done",
+		},
 		{"empty", "", ""},
 	}
 	s := redact.NewScrubber()
@@ -103,7 +147,7 @@ func TestScrubKnownValues(t *testing.T) {
 		"exact": secret,
 		"query": url.QueryEscape(secret),
 		"path":  url.PathEscape(secret),
-		"lower": strings.NewReplacer("%2B", "%2b", "%3C", "%3c", "%3E", "%3e", "%2F", "%2f", "%C3", "%c3", "%A9", "%a9").Replace(url.QueryEscape(secret)),
+		"lower": `p%22a%3cs%3es+w%2fo%2brd%26%c3%a9` + gibberish,
 		"json":  string(escaped),
 		"go":    strconv.Quote(secret),
 	}
@@ -125,7 +169,9 @@ func TestScrubKnownValues(t *testing.T) {
 
 func TestScrubOverlappingValues(t *testing.T) {
 	t.Parallel()
-	s := redact.NewScrubber(redact.NewSecret("first-sec"), redact.NewSecret("second-one"), redact.NewSecret("first-second-one!"))
+	s := redact.NewScrubber(
+		redact.NewSecret("first-sec"), redact.NewSecret("second-one"), redact.NewSecret("first-second-one!"),
+	)
 	for in, want := range map[string]string{
 		"first-second-one":               "[redacted]",
 		"first-second-one!":              "[redacted]",
@@ -162,7 +208,9 @@ func TestScrubRealRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := redact.NewScrubber()
-	for _, text := range []string{wire.String(), fmt.Sprint(r.Header), fmt.Sprintf("%#v", r.Header), fmt.Sprintf("%q", wire.String()), r.URL.String()} {
+	for _, text := range []string{
+		wire.String(), fmt.Sprintf("%q", wire.String()), fmt.Sprint(r.Header), fmt.Sprintf("%#v", r.Header), r.URL.String(),
+	} {
 		if got := s.String(text); strings.Contains(got, "abcdef") {
 			t.Errorf("leak in %s", got)
 		}
@@ -171,8 +219,9 @@ func TestScrubRealRequest(t *testing.T) {
 
 func FuzzScrub(f *testing.F) {
 	for _, seed := range []string{
-		"Authorization: Bearer %s\nx", "map[Cookie:[%s]]", "?key=%s&b", `{"api-key":"%s"}`, "data:a/b;base64,%s", "[redacted]%s", "sk-%s",
-		"Cookie: [", "authorization=[redacted", `api-key:\"`, "-----BEGIN PRIVATE KEY-----%s", "x%%3Dkey%%3D%s", "eyJ%s.", long, "cookie:[[redacted]]x",
+		"Authorization: Bearer %s\nx", "map[Cookie:[%s]]", "?key=%s&b", `{"api-key":"%s"}`, "data:a/b;base64,%s",
+		"[redacted]%s", "sk-%s", "Cookie: [", "authorization=[redacted", `api-key:\"`, "-----BEGIN PRIVATE KEY-----%s",
+		"x%%3Dkey%%3D%s", "eyJ%s.", long, "cookie:[[redacted]]x", `{"Cookie":["%s","%s"]}`, "bearer %s", "key%3D",
 	} {
 		f.Add(seed, "correct-horse-battery")
 	}
@@ -186,12 +235,8 @@ func FuzzScrub(f *testing.F) {
 		if utf8.ValidString(in) && utf8.ValidString(secret) && !utf8.ValidString(got) {
 			t.Errorf("%q became invalid UTF-8 %q", in, got)
 		}
-		// A secret that is part of what the scrubber itself writes cannot be told from it.
-		if len(secret) >= 4 && known(secret, "[redacted] [unset] [base64, 0123456789 chars]") == 0 && strings.Contains(got, secret) && !overlapsMark(secret) {
+		if len(secret) >= 4 && !partOfMark(secret) && strings.Contains(got, secret) {
 			t.Errorf("%q still holds the secret: %q", in, got)
-		}
-		if lines := s.String(text); utf8.ValidString(text) && len(lines) > 4*len(text)+64 {
-			t.Errorf("%d bytes grew to %d", len(text), len(lines))
 		}
 	})
 }
@@ -204,18 +249,18 @@ func known(secret, got string) int {
 	return strings.Count(got, secret)
 }
 
-// overlapsMark reports whether a secret begins or ends with a piece of what the scrubber writes, so that a mark and its
-// neighbours can spell it.
-func overlapsMark(secret string) bool {
-	return strings.ContainsAny(secret, "[]")
+// partOfMark reports whether a mark, alone or with its neighbours, can spell the secret: nothing could tell it from one.
+func partOfMark(secret string) bool {
+	return strings.ContainsAny(secret, "[]") || known(secret, "[redacted] [base64, 0123456789 chars]") > 0
 }
 
 func BenchmarkScrub(b *testing.B) {
 	s := redact.NewScrubber(redact.NewSecret("sk-proj-0123456789abcdef"), redact.NewSecret("AIzaSyA0123456789abcdef"))
-	prose := strings.Repeat("The quick brown fox jumps over the lazy dog and sets nothing on fire; it was a good day. ", 1000)
-	record := strings.Repeat(`{"time":"2026-11-30T16:35:00Z","level":"INFO","msg":"saved","path":"/home/ada/out/a.png","bytes":123456,"ms":12}`+"\n", 1000)
+	prose := strings.Repeat("The quick brown fox jumps over the lazy dog and sets nothing on fire; a good day. ", 1000)
+	line := `{"time":"2026-11-30T16:35:00Z","level":"INFO","msg":"saved","path":"/home/ada/a.png","bytes":123456}` + "\n"
+	record := strings.Repeat(line, 1000)
 	media := `{"b64_json":"` + strings.Repeat(long[:94], 2000) + `"}`
-	for name, text := range map[string]string{"prose": prose, "json": record, "base64": media, "line": record[:112]} {
+	for name, text := range map[string]string{"prose": prose, "json": record, "base64": media, "line": line} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()

@@ -44,7 +44,7 @@ func nested() outer {
 func forms() []string {
 	return []string{
 		value, fmt.Sprintf("%x", value), fmt.Sprintf("%X", value), fmt.Sprintf("% x", value),
-		strings.Trim(fmt.Sprint([]byte(value)), "[]"), fmt.Sprintf("%b", []byte(value)),
+		strings.Trim(fmt.Sprintf("%d", []byte(value)), "[]"), fmt.Sprintf("%b", []byte(value)),
 	}
 }
 

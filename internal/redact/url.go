@@ -6,8 +6,8 @@ import "net/url"
 const unreadableURL = "[unreadable url]"
 
 // URL returns scheme, host, port and path of raw, or only the path of a relative one: no user, query or fragment, which
-// carry keys and signatures. It returns "[unreadable url]" for what does not parse or has no path to speak of, such as a
-// data URL. Long base64 in the path is cut.
+// carry keys and signatures. It returns "[unreadable url]" for what does not parse or has no path to speak of, such as
+// a data URL. Long base64 in the path is cut.
 func URL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" {
