@@ -15,7 +15,7 @@ const keptInLogs = 64
 // newLogger writes to stderr, every line scrubbed. An explicit level wins; else -v tells.
 func (a *app) newLogger(level string, o cli.OpenOptions) *slog.Logger {
 	l, ok := levelOf(level)
-	if !ok {
+	if !ok || a.isDefault("log.level", level) {
 		l = flagLevel(o)
 	}
 	if level == "silent" {
@@ -30,6 +30,16 @@ func (a *app) newLogger(level string, o cli.OpenOptions) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, opt))
 	}
 	return slog.New(slog.NewTextHandler(w, opt))
+}
+
+// isDefault reports whether level is what the settings say without anybody having asked for it.
+func (a *app) isDefault(key, level string) bool {
+	for _, origin := range a.cfg.Origins() {
+		if origin.Key == key {
+			return origin.From == "default" && level == a.cfg.Log.Level
+		}
+	}
+	return false
 }
 
 func levelOf(word string) (slog.Level, bool) {

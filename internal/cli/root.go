@@ -38,7 +38,9 @@ func newRoot(d Deps, g *globals) *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Args:              noUnknownCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
 	f.SortFlags = false
@@ -102,7 +104,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 // newGroup returns a command that only holds others.
 func newGroup(use, short, long, example string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Long: long, Example: example, Args: noUnknownCommand,
+		Use: use, Short: short, Long: long, Example: example, Args: noUnknownCommand, SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(subs...)
