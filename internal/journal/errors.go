@@ -16,9 +16,6 @@ import (
 // caller can tell that another process was first.
 var ErrIllegalMove = errors.New("illegal transition")
 
-// errBusy is the cause when another process kept the lock for longer than the busy timeout.
-var errBusy = errors.New("another process holds its lock")
-
 // resultCode returns SQLite's extended result code in err's chain, or 0. The low byte is the primary code.
 func resultCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -46,11 +43,8 @@ func (j *Journal) fail(ctx context.Context, err error) error {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return j.broken(err, "cannot be written: it or its directory is read-only or not yours")
 	}
-	switch {
-	case code == sqlite3.SQLITE_IOERR_SHMSIZE, errors.Is(err, syscall.ENOSPC): // no room for the -shm file
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC) { // no room for the -shm file
 		return j.full(err)
-	case errors.Is(err, errBusy):
-		return j.locked(err)
 	}
 	return j.broken(err, "cannot be used: "+strings.ReplaceAll(err.Error(), "\n", " "))
 }

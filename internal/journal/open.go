@@ -79,22 +79,32 @@ func (j *Journal) prepareFile() error {
 	}
 	j.path = abs
 	info, err := os.Stat(abs)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return createFile(abs)
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if info.IsDir() {
+	case info.IsDir():
 		return errors.New("it is a directory, it must be a file")
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return errors.New("it is not a regular file")
-	}
-	if exposed(info.Mode()) {
+	case cutOff(abs, info.Size()):
+		return errors.New("it ends in the middle of a page, so a part of it is missing")
+	case exposed(info.Mode()):
 		return makePrivate(abs)
 	}
 	return nil
+}
+
+// cutOff reports whether the file ends within a page, which SQLite would fill up with zeros. A crash may leave that
+// behind too, but then the write-ahead log still has the page. On macOS SQLite itself makes a new file 1 byte long.
+func cutOff(path string, size int64) bool {
+	const smallestPage = 512
+	if size <= 1 || size%smallestPage == 0 {
+		return false
+	}
+	_, err := os.Stat(path + "-wal")
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // makePrivate takes the file and its companions from group and others. The owner's own bits stay: a file that was made
@@ -180,23 +190,25 @@ func (j *Journal) start(ctx context.Context, steps []string) error {
 // useWAL switches the file to write-ahead logging, which lasts. While several processes do so at once SQLite answers
 // "busy" without waiting, so the waiting is done here.
 func (j *Journal) useWAL(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, j.opts.BusyTimeout, errBusy)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	patience := time.NewTimer(j.opts.BusyTimeout)
+	defer patience.Stop()
+	retry := time.NewTicker(5 * time.Millisecond)
+	defer retry.Stop()
 	for {
 		var mode string
 		err := j.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
 		if err == nil && mode != "wal" {
-			return fmt.Errorf("its file system offers no write-ahead log (mode is %q)", mode)
+			return fmt.Errorf("its file system offers no write-ahead log, the mode is %q", mode)
 		}
 		if resultCode(err)&0xff != sqlite3.SQLITE_BUSY {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
+			return ctx.Err()
+		case <-patience.C:
+			return err
+		case <-retry.C:
 		}
 	}
 }
