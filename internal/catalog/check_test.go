@@ -41,7 +41,8 @@ func TestCheckImage(t *testing.T) {
 	}{
 		{"nothing set", flare, ImageParams{}, nil},
 		{
-			"plain generate", flare, ImageParams{Op: "generate", Prompt: "a fox", N: 1, Size: "1024x1536", Quality: "high"},
+			"plain generate", flare,
+			ImageParams{Op: "generate", Prompt: "a fox", N: 1, Size: "1024x1536", Quality: "high"},
 			nil,
 		},
 		{"everything auto", two, ImageParams{Size: "auto", Quality: "auto", Background: "auto", Moderation: "auto"}, nil},
@@ -96,15 +97,18 @@ func TestCheckImage(t *testing.T) {
 		{"compression", two, ImageParams{OutputFormat: "jpeg", OutputCompression: new(0)}, nil},
 		{"compression at the top", two, ImageParams{OutputFormat: "webp", OutputCompression: new(100)}, nil},
 		{
-			"compression out of range", two, ImageParams{OutputFormat: "webp", OutputCompression: new(101)},
+			"compression out of range", two,
+			ImageParams{OutputFormat: "webp", OutputCompression: new(101)},
 			[]string{"output_compression"},
 		},
 		{
-			"compression below zero", two, ImageParams{OutputFormat: "webp", OutputCompression: new(-1)},
+			"compression below zero", two,
+			ImageParams{OutputFormat: "webp", OutputCompression: new(-1)},
 			[]string{"output_compression"},
 		},
 		{
-			"compression of png", two, ImageParams{OutputFormat: "png", OutputCompression: new(80)},
+			"compression of png", two,
+			ImageParams{OutputFormat: "png", OutputCompression: new(80)},
 			[]string{"output_compression"},
 		},
 		{"compression of the default format", two, ImageParams{OutputCompression: new(80)}, []string{"output_compression"}},
@@ -129,31 +133,36 @@ func TestCheckImage(t *testing.T) {
 		{"17 frames", flare, ImageParams{OutputFormat: "gif", FrameCount: 17}, []string{"frame_count"}},
 		{"frame too long", flare, ImageParams{OutputFormat: "gif", FrameDurationMS: 655_351}, []string{"frame_duration_ms"}},
 		{
-			"frames of png", flare, ImageParams{FrameCount: 3, FrameDurationMS: 5},
+			"frames of png", flare,
+			ImageParams{FrameCount: 3, FrameDurationMS: 5},
 			[]string{"frame_count", "frame_duration_ms"},
 		},
 		{"gif stream", flare, ImageParams{OutputFormat: "gif", Stream: true}, []string{"stream"}},
 		{"gif partials", flare, ImageParams{OutputFormat: "gif", Partials: 1}, []string{"partial_images"}},
 		{"gif mask", flare, edit(ImageParams{OutputFormat: "gif", Mask: true}), []string{"mask"}},
 		{
-			"gif compression", flare, ImageParams{OutputFormat: "gif", OutputCompression: new(80)},
+			"gif compression", flare,
+			ImageParams{OutputFormat: "gif", OutputCompression: new(80)},
 			[]string{"output_compression"},
 		},
 
 		{"svg", flare, ImageParams{OutputFormat: "svg", N: 1, SVGModel: "m", SVGEffort: "low"}, nil},
 		{
-			"svg effort word", flare, ImageParams{OutputFormat: "svg", SVGModel: "m", SVGEffort: "huge"},
+			"svg effort word", flare,
+			ImageParams{OutputFormat: "svg", SVGModel: "m", SVGEffort: "huge"},
 			[]string{"svg_effort"},
 		},
 		{"svg effort without model", flare, ImageParams{OutputFormat: "svg", SVGEffort: "low"}, []string{"svg_effort"}},
 		{"svg model of png", flare, ImageParams{SVGModel: "m"}, []string{"svg_model"}},
 		{"two svg", flare, ImageParams{OutputFormat: "svg", N: 2}, []string{"n"}},
 		{
-			"svg stream", flare, ImageParams{OutputFormat: "svg", Stream: true, Partials: 1},
+			"svg stream", flare,
+			ImageParams{OutputFormat: "svg", Stream: true, Partials: 1},
 			[]string{"stream", "partial_images"},
 		},
 		{
-			"svg compression", flare, ImageParams{OutputFormat: "svg", OutputCompression: new(80)},
+			"svg compression", flare,
+			ImageParams{OutputFormat: "svg", OutputCompression: new(80)},
 			[]string{"output_compression"},
 		},
 
@@ -175,7 +184,8 @@ func TestCheckImage(t *testing.T) {
 		{"google, format converted here", "gemini-3-pro-image", ImageParams{OutputFormat: "webp"}, nil},
 		{
 			"google, auto means nothing is sent", "gemini-3-pro-image",
-			ImageParams{Size: "auto", Quality: "auto", Background: "auto"}, nil,
+			ImageParams{Size: "auto", Quality: "auto", Background: "auto"},
+			nil,
 		},
 		{"google 512", "gemini-nano-banana-2.1", ImageParams{Size: "512"}, []string{"size"}},
 		{"google 512 of the one that makes it", "gemini-3.1-flash-image", ImageParams{Size: "512"}, nil},
@@ -192,7 +202,8 @@ func TestCheckImage(t *testing.T) {
 
 		{
 			"unknown model passes", "gpt-image-9",
-			ImageParams{N: 50, Size: "5x5", Quality: "ultra", Complexity: "x", OutputFormat: "avif"}, nil,
+			ImageParams{N: 50, Size: "5x5", Quality: "ultra", Complexity: "x", OutputFormat: "avif"},
+			nil,
 		},
 		{
 			"unknown server passes", "Qwen/Qwen-Image",
@@ -246,7 +257,8 @@ func TestCheckImageSaysWhatIsAllowed(t *testing.T) {
 		want  string
 	}{
 		{
-			"gpt-image-2", ImageParams{Quality: "hd"},
+			"gpt-image-2",
+			ImageParams{Quality: "hd"},
 			`quality: "hd" is not taken by gpt-image-2; allowed: auto, low, medium, high`,
 		},
 		{"gpt-image-2", ImageParams{N: 11}, "n: 11 is too many; gpt-image-2 makes 1 to 10 a request"},
@@ -255,15 +267,18 @@ func TestCheckImageSaysWhatIsAllowed(t *testing.T) {
 		{"gpt-image-9", ImageParams{Partials: -4}, "partial_images: -4 is out of range; allowed: 0 or more"},
 		{"gpt-image-2", ImageParams{Op: "remix"}, "model gpt-image-2 cannot remix; it can generate, edit"},
 		{
-			"gpt-image-2", ImageParams{OutputFormat: "png", OutputCompression: new(5)},
+			"gpt-image-2",
+			ImageParams{OutputFormat: "png", OutputCompression: new(5)},
 			"output_compression: goes with output_format jpeg, webp only, not with png",
 		},
 		{
-			"gpt-image-1.5", ImageParams{Size: "512x512"},
+			"gpt-image-1.5",
+			ImageParams{Size: "512x512"},
 			`size: "512x512" is not made by gpt-image-1.5; allowed: auto, 1024x1024, 1536x1024, 1024x1536`,
 		},
 		{
-			"gpt-image-2", ImageParams{Size: "1000x1000"},
+			"gpt-image-2",
+			ImageParams{Size: "1000x1000"},
 			`size: "1000x1000" is not made by gpt-image-2; both edges must be divisible by 16; the nearest is 992x992; ` +
 				"allowed: auto, 1024x1024, 1536x1024, 1024x1536, or WIDTHxHEIGHT with both edges divisible by 16, " +
 				"ratio 1:3 to 3:1, no edge above 3840, 655360 to 8294400 pixels",
@@ -302,19 +317,23 @@ func TestWarnings(t *testing.T) {
 		{"gpt-image-2.6-flare", ImageParams{Size: "1024x1024"}, nil},
 		{"gpt-image-2.6-flare", ImageParams{Size: "2560x1440"}, nil},
 		{
-			"gpt-image-2.6-flare", ImageParams{Size: "2560x1456"},
+			"gpt-image-2.6-flare",
+			ImageParams{Size: "2560x1456"},
 			[]string{"sizes above 3686400 pixels are experimental at gpt-image-2.6-flare"},
 		},
 		{
-			"gpt-image-2.6-flare", ImageParams{OutputFormat: "svg"},
+			"gpt-image-2.6-flare",
+			ImageParams{OutputFormat: "svg"},
 			[]string{"svg is a preview at gpt-image-2.6-flare; not every account has it"},
 		},
 		{
-			"gpt-image-2", ImageParams{Background: "transparent"},
+			"gpt-image-2",
+			ImageParams{Background: "transparent"},
 			[]string{"transparent is a preview at gpt-image-2; not every account has it"},
 		},
 		{
-			"gpt-image-2.5-flare", ImageParams{OutputFormat: "gif", Size: "1024x1024"},
+			"gpt-image-2.5-flare",
+			ImageParams{OutputFormat: "gif", Size: "1024x1024"},
 			[]string{
 				"gif is a preview at gpt-image-2.5-flare; not every account has it",
 				"GIF has tighter size limits that are not documented; size auto is safe",
@@ -322,11 +341,13 @@ func TestWarnings(t *testing.T) {
 		},
 		{"gpt-image-1.5", ImageParams{}, []string{"model gpt-image-1.5 ends on 2026-12-01; use gpt-image-2.6-sunburst"}},
 		{
-			"gemini-2.5-flash-image", ImageParams{},
+			"gemini-2.5-flash-image",
+			ImageParams{},
 			[]string{"model gemini-2.5-flash-image may end or have ended any day since 2026-10-02; use gemini-nano-banana-2.1"},
 		},
 		{
-			"gpt-image-9", ImageParams{Size: "5x5"},
+			"gpt-image-9",
+			ImageParams{Size: "5x5"},
 			[]string{"the limits and the price of model gpt-image-9 are not known; the request is sent as it is"},
 		},
 	}

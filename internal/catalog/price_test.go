@@ -25,7 +25,8 @@ func TestCostOfContract(t *testing.T) {
 		},
 		{"no output details", "gpt-image-1.5", Tokens{TextIn: 1000, ImageIn: 2000, Out: 3000}, 117_000},
 		{
-			"one output rate", "gpt-image-1", Tokens{TextIn: 1000, ImageIn: 2000, TextOut: 500, ImageOut: 2500, Out: 3000},
+			"one output rate", "gpt-image-1",
+			Tokens{TextIn: 1000, ImageIn: 2000, TextOut: 500, ImageOut: 2500, Out: 3000},
 			145_000,
 		},
 		{"one output rate, no details", "gpt-image-1", Tokens{TextIn: 1000, ImageIn: 2000, Out: 3000}, 145_000},
@@ -49,14 +50,17 @@ func TestCostOf(t *testing.T) {
 		{"current model", "gpt-image-2.6-flare", Tokens{In: 10, TextIn: 10, Out: 272, ImageOut: 272}, 8210, true},
 		{"alias", "gpt-image-2-2026-04-21", Tokens{TextIn: 10, ImageOut: 272}, 8210, true},
 		{
-			"cached tokens never exceed the input", "gpt-image-2", Tokens{TextIn: 100, CachedTextIn: 900, ImageOut: 1}, 155,
+			"cached tokens never exceed the input", "gpt-image-2",
+			Tokens{TextIn: 100, CachedTextIn: 900, ImageOut: 1},
+			155,
 			true,
 		},
 		{"a quarter is rounded down", "gpt-image-2", Tokens{TextIn: 1, CachedTextIn: 1, ImageOut: 1}, 31, true},
 		{"a half is rounded up, once", "gpt-image-2", Tokens{TextIn: 2, CachedTextIn: 2, ImageOut: 1}, 33, true},
 		{
 			"image input of Gemini", "gemini-3.1-flash-image",
-			Tokens{TextIn: 100, ImageIn: 1000, TextOut: 10, ImageOut: 1120}, 67_780, true,
+			Tokens{TextIn: 100, ImageIn: 1000, TextOut: 10, ImageOut: 1120},
+			67_780, true,
 		},
 		{"video", "gemini-omni-1.1-flash", Tokens{VideoOut: 57_920}, 1_013_600, true},
 		{"saturates", "gpt-image-2", Tokens{ImageOut: math.MaxInt64}, math.MaxInt64, true},
@@ -85,7 +89,7 @@ func TestCostOfGrows(t *testing.T) {
 	t.Parallel()
 	c := builtin(t)
 	ids := []string{"gpt-image-1.5", "gpt-image-1", "gpt-image-1-mini", "gpt-image-2.6-flare", "gemini-3.1-flash-image"}
-	grows := func(a [6]uint32, more uint32, field uint, pick uint) bool {
+	grows := func(a [6]uint32, more uint32, field, pick uint) bool {
 		tok := func(v [6]uint32) Tokens {
 			t := Tokens{
 				TextIn: int64(v[0]) + int64(v[1]), CachedTextIn: int64(v[1]), ImageIn: int64(v[2]) + int64(v[3]),
@@ -162,7 +166,9 @@ func TestEstimateImage(t *testing.T) {
 		{"one picture", two, ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, false, false, ""},
 		{"with prompt", two, ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt}, 6_250, false, false, ""},
 		{
-			"three pictures", two, ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt, N: 3}, 18_750, false,
+			"three pictures", two,
+			ImageParams{Size: "1024x1024", Quality: "low", Prompt: prompt, N: 3},
+			18_750, false,
 			false, "",
 		},
 		{"partials", two, ImageParams{Size: "1024x1024", Quality: "low", Partials: 2, N: 2}, 24_000, false, false, ""},
@@ -172,13 +178,17 @@ func TestEstimateImage(t *testing.T) {
 		{"auto size", two, ImageParams{Size: "auto", Quality: "low"}, 6_000, false, true, "dearest"},
 		{"all unset", two, ImageParams{}, 211_020, false, true, "dearest"},
 		{
-			"borrowed table", flare, ImageParams{Size: "1024x1024", Quality: "low"}, 6_000, true, false,
+			"borrowed table", flare,
+			ImageParams{Size: "1024x1024", Quality: "low"},
+			6_000, true, false,
 			"token table of gpt-image-2 assumed",
 		},
 		{"borrowed, auto", flare, ImageParams{}, 211_020, true, true, "assumed; auto priced"},
 
 		{
-			"quality without a figure", flare, ImageParams{Size: "1024x1024", Quality: "xhigh"}, -1, false, false,
+			"quality without a figure", flare,
+			ImageParams{Size: "1024x1024", Quality: "xhigh"},
+			-1, false, false,
 			"quality xhigh",
 		},
 		{"max without a figure", flare, ImageParams{Quality: "max"}, -1, false, false, "quality max"},
@@ -188,11 +198,15 @@ func TestEstimateImage(t *testing.T) {
 		{"svg", flare, ImageParams{OutputFormat: "svg"}, -1, false, false, "SVG"},
 		{"gif", flare, ImageParams{OutputFormat: "gif"}, -1, false, false, "animated"},
 		{
-			"edit", two, ImageParams{Op: "edit", Inputs: 1, Size: "1024x1024", Quality: "low"}, -1, false, false,
+			"edit", two,
+			ImageParams{Op: "edit", Inputs: 1, Size: "1024x1024", Quality: "low"},
+			-1, false, false,
 			"input tokens",
 		},
 		{
-			"edit without its inputs", two, ImageParams{Op: "edit", Size: "1024x1024", Quality: "low"}, -1, false, false,
+			"edit without its inputs", two,
+			ImageParams{Op: "edit", Size: "1024x1024", Quality: "low"},
+			-1, false, false,
 			"input tokens",
 		},
 		{"mask", two, ImageParams{Mask: true, Size: "1024x1024", Quality: "low"}, -1, false, false, "input tokens"},
@@ -204,14 +218,18 @@ func TestEstimateImage(t *testing.T) {
 		{"google other size", "gemini-nano-banana-2.1", ImageParams{Size: "4K"}, -1, false, false, "size 4K"},
 		{"google tier", "gemini-3-pro-image", ImageParams{Size: "4K"}, 240_000, false, false, ""},
 		{
-			"google, four calls", "gemini-3-pro-image", ImageParams{Size: "1K", N: 4, Prompt: prompt}, 536_400, false, false,
+			"google, four calls", "gemini-3-pro-image",
+			ImageParams{Size: "1K", N: 4, Prompt: prompt},
+			536_400, false, false,
 			"",
 		},
 		{"google, size open", "gemini-3-pro-image", ImageParams{}, 240_000, false, true, "dearest"},
 		{"google, small", "gemini-3.1-flash-image", ImageParams{Size: "512"}, 45_000, false, false, ""},
 		{"google, lite", "gemini-3.1-flash-lite-image", ImageParams{}, 34_000, false, false, ""},
 		{
-			"google with references", "gemini-3-pro-image", ImageParams{Size: "1K", Inputs: 2}, -1, false, false,
+			"google with references", "gemini-3-pro-image",
+			ImageParams{Size: "1K", Inputs: 2},
+			-1, false, false,
 			"input tokens",
 		},
 	}
