@@ -27,7 +27,7 @@ func namedValue(text string, sep, after int) span {
 	case endsIn(name, headerNames):
 		return headerValue(text, skip(text, after, " \t"))
 	case text[sep] == '=' && inQuery(before) && isQueryName(name):
-		return span{after, queryEnd(text, after)}
+		return span{after, queryEnd(text, after, false)}
 	case endsIn(name, fieldNames):
 		return fieldValue(text, sep, skip(text, after, " \t"))
 	default:
@@ -47,11 +47,7 @@ func escapedQuery(text string, i int) span {
 		return span{}
 	}
 	from := i + len(equals)
-	to := queryEnd(text, from)
-	if next := strings.Index(text[from:to], "%26"); next >= 0 {
-		to = from + next
-	}
-	return span{from, to}
+	return span{from, queryEnd(text, from, true)}
 }
 
 // nameBefore returns the name that ends at text[i], quotes skipped, and the character before it: '&' also for its
@@ -121,13 +117,15 @@ func endsIn(name string, words []string) bool {
 	return false
 }
 
-// queryEnd returns the end of a query value.
-func queryEnd(text string, from int) int {
-	to := wordEnd(text, from)
-	if next := strings.IndexAny(text[from:to], "&#"); next >= 0 {
-		return from + next
+// queryEnd returns the end of a query value, which an ampersand ends, or its escape when the URL is itself a value.
+func queryEnd(text string, from int, nested bool) int {
+	for i := from; i < len(text); i++ {
+		c := text[i]
+		if c == '&' || c == '#' || endsWord(c) || (nested && strings.HasPrefix(text[i:], "%26")) {
+			return i
+		}
 	}
-	return to
+	return len(text)
 }
 
 // fieldValue finds the value of a credential field. Behind a colon only a quoted value counts: "api_key: must be set"
@@ -139,36 +137,25 @@ func fieldValue(text string, sep, from int) span {
 	if text[sep] == ':' {
 		return span{}
 	}
-	return span{from, queryEnd(text, from)}
+	return span{from, queryEnd(text, from, false)}
 }
 
 // headerValue finds the value of a header in the forms in which Go, JSON and wire dumps write it.
 func headerValue(text string, from int) span {
 	from += prefixLength(text[from:], "[]string{")
 	if strings.HasPrefix(text[from:], mark) {
-		return span{from, lineEnd(text, from)}
+		return span{from, lineEnd(text, from, false)}
 	}
 	list := prefixLength(text[from:], "[")
 	from += list
-	if open := quoteAt(text, from); open > 0 {
+	switch open := quoteAt(text, from); {
+	case open > 0:
 		return quoted(text, from, open, list > 0)
+	case list > 0 && strings.HasPrefix(text[from:], mark):
+		return span{from, from + len(mark)}
+	default:
+		return span{from, lineEnd(text, from, list > 0)}
 	}
-	to := lineEnd(text, from)
-	if list > 0 {
-		from, to = listValue(text, from, to)
-	}
-	return span{from, to}
-}
-
-// listValue bounds the value in [value], as fmt prints a header map.
-func listValue(text string, from, to int) (int, int) {
-	if strings.HasPrefix(text[from:], mark) {
-		return from, from + len(mark)
-	}
-	if end := strings.IndexByte(text[from:to], ']'); end >= 0 {
-		to = from + end
-	}
-	return from, to
 }
 
 func prefixLength(text, prefix string) int {
@@ -209,13 +196,17 @@ func quoted(text string, from, open int, list bool) span {
 	return span{from, len(text)}
 }
 
-// lineEnd returns the end of an unquoted header value: the end of the line, written out or escaped, or the quote that
-// closes a string around it.
-func lineEnd(text string, from int) int {
+// lineEnd returns the end of an unquoted header value: the end of the line, written out or escaped, the quote that
+// closes a string around it, or the bracket that closes a list, as fmt prints a header map.
+func lineEnd(text string, from int, list bool) int {
 	for i := from; i < len(text); i++ {
 		switch text[i] {
 		case '\n', '\r':
 			return i
+		case ']':
+			if list {
+				return i
+			}
 		case '\\':
 			if i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 'r') {
 				return i

@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	minToken  = 8   // characters of the shortest token behind a known prefix
-	minJWT    = 20  // characters of the shortest JSON web token, and of a Google key that begins with "AQ."
+	minJWT    = 20  // characters of the shortest JSON web token, and behind the "AQ." of a Google key
 	maxName   = 64  // characters looked at to find the name before a value
 	maxDataID = 128 // characters of the longest media type in a data URL
 )
@@ -89,13 +89,26 @@ func prefixed(text string, last int, prefix string, minimum int) span {
 	return span{from, to}
 }
 
-// jwt finds a JSON web token, whose header always begins with "eyJ" and whose parts are joined with dots.
+// jwt finds a JSON web token (RFC 7519), whose header always begins with "eyJ" and whose parts are joined with dots. It
+// looks only at the start of a run of its characters, so that no run is read more than once.
 func jwt(text string, i int) span {
-	s := prefixed(text, i, "eyJ", minJWT)
-	if !strings.Contains(text[s.from:s.to], ".") {
+	const prefix = "eyJ"
+	from := i + 1 - len(prefix)
+	inside := func(k int) bool { return inName[text[k]] || text[k] == '.' }
+	if from < 0 || text[from:i+1] != prefix || !startsWord(text, from) {
 		return span{}
 	}
-	return s
+	if from > 0 && inside(from-1) && !isAlnum(text[from-1]) {
+		return span{}
+	}
+	to := i + 1
+	for to < len(text) && inside(to) {
+		to++
+	}
+	if to-from < minJWT || !strings.Contains(text[from:to], ".") {
+		return span{}
+	}
+	return span{from, to}
 }
 
 // bearer finds the token behind the word "bearer".
@@ -105,10 +118,13 @@ func bearer(text string, i int) span {
 		return span{}
 	}
 	from := skip(text, i+len(word), " \t")
+	if from == i+len(word) {
+		return span{}
+	}
 	to := tokenEnd(text, from)
 	token := text[from:to]
 	prose := strings.EqualFold(token, "authentication") || strings.EqualFold(token, "authorization")
-	if from == i+len(word) || len(token) < minToken || prose {
+	if len(token) < minToken || prose {
 		return span{}
 	}
 	return span{from, to}
@@ -172,11 +188,13 @@ func tokenEnd(text string, i int) int {
 
 // wordEnd returns the end of what has no white space, quotes, angle brackets or backslashes.
 func wordEnd(text string, i int) int {
-	for i < len(text) && text[i] > ' ' && text[i] != 0x7f && !strings.ContainsRune("\"'`<>\\", rune(text[i])) {
+	for i < len(text) && !endsWord(text[i]) {
 		i++
 	}
 	return i
 }
+
+func endsWord(c byte) bool { return c <= ' ' || c == 0x7f || strings.IndexByte("\"'`<>\\", c) >= 0 }
 
 func skip(text string, i int, chars string) int {
 	for i < len(text) && strings.IndexByte(chars, text[i]) >= 0 {
