@@ -15,7 +15,7 @@ import (
 // the models that it hands out are shared and must not be changed.
 type Catalog struct {
 	// load returns the content, which is the same at every call. Without a user's file the first call reads the
-	// built-in one: that takes about 3 ms, which commands that need no model do not pay.
+	// built-in one: that takes some milliseconds, which commands that need no model do not pay.
 	load func() *content
 }
 
