@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +29,12 @@ func send(t *testing.T, c *http.Client, method, rawURL, body string) (int, strin
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer key")
+	return exchange(t, c, r)
+}
+
+// exchange sends a request and returns the status and the body.
+func exchange(t *testing.T, c *http.Client, r *http.Request) (int, string, error) {
+	t.Helper()
 	res, err := c.Do(r)
 	if err != nil {
 		return 0, "", err
@@ -99,13 +105,7 @@ func TestUserAgent(t *testing.T) {
 		if tt.sdk != "" {
 			r.Header.Set("User-Agent", tt.sdk)
 		}
-		res, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		shut(t, res.Body)
-		if err != nil || string(body) != tt.want {
+		if _, body, err := exchange(t, c, r); err != nil || body != tt.want {
 			t.Errorf("%+v: server saw %q, error %v", tt, body, err)
 		}
 		if got := r.Header.Get("User-Agent"); got != tt.sdk {
@@ -185,7 +185,7 @@ func TestHTTP2(t *testing.T) {
 	proto := func(w http.ResponseWriter, r *http.Request) { reply(w, r.Proto) }
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(proto))
 	srv.EnableHTTP2 = true
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it reports the handshake that must fail
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo) // it reports the handshake that must fail
 	srv.StartTLS()
 	defer srv.Close()
 	c := fetch.NewProviderClient(fetch.ProviderConfig{})
@@ -320,11 +320,7 @@ func TestNoProxyConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := c.Do(r)
-	if err == nil {
-		shut(t, res.Body)
-	}
-	if !errors.Is(err, context.Canceled) {
+	if _, _, err := exchange(t, c, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
 }
