@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"mediagen/internal/fault"
 )
@@ -20,35 +19,48 @@ import (
 // fsRunners are the rows that need files, by id.
 func fsRunners() map[string]func(*testing.T, attack) {
 	return map[string]func(*testing.T, attack){
-		"fs-001": readCase("link", func(t *testing.T, s sandbox) { symlink(t, "/etc/passwd", s.in("link")) }),
+		"fs-001": readCase("link", func(t *testing.T, s sandbox) {
+			t.Helper()
+			symlink(t, "/etc/passwd", s.in("link"))
+		}),
 		"fs-002": readCase("link", func(t *testing.T, s sandbox) {
+			t.Helper()
 			write(t, filepath.Join(s.dir, "srv", "outside", "f"), "secret")
 			symlink(t, "../outside/f", s.in("link"))
 		}),
 		"fs-003": readCase("dirlink/f", outsideDirLink),
 		"fs-004": readCase("dirlink/", outsideDirLink),
 		"fs-005": readCase("link", func(t *testing.T, s sandbox) {
+			t.Helper()
 			write(t, s.in("real/f"), "inside")
 			symlink(t, "real/f", s.in("link"))
 		}),
-		"fs-006": readCase("link", func(t *testing.T, s sandbox) { symlink(t, "link", s.in("link")) }),
-		"fs-007": func(t *testing.T, _ attack) { raceReads(t) },
+		"fs-006": readCase("link", func(t *testing.T, s sandbox) {
+			t.Helper()
+			symlink(t, "link", s.in("link"))
+		}),
+		"fs-007": raceReads,
 		"fs-009": danglingLink,
 		"fs-010": linkAtName,
 		"fs-012": readCase("pipe", func(t *testing.T, s sandbox) {
+			t.Helper()
 			if err := syscall.Mkfifo(s.in("pipe"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}),
 		"fs-013": readCase("zero", func(t *testing.T, s sandbox) {
-			if err := unix.Mknod(s.in("zero"), unix.S_IFCHR|0o600, int(unix.Mkdev(1, 5))); err != nil {
+			t.Helper()
+			if err := makeZeroDevice(s.in("zero")); err != nil {
 				t.Skipf("this user cannot make device nodes: %v", err)
 			}
 		}),
 		"fs-014": readCase("sock", unixSocket),
-		"fs-015": readCase("dir", func(t *testing.T, s sandbox) { mkdir(t, s.in("dir")) }),
+		"fs-015": readCase("dir", func(t *testing.T, s sandbox) {
+			t.Helper()
+			mkdir(t, s.in("dir"))
+		}),
 		"fs-016": growingFile,
-		"fs-020": func(t *testing.T, a attack) { diskFullInTheMiddle(t, a) },
+		"fs-020": diskFullInTheMiddle,
 		"fs-024": caseInsensitiveRoot,
 		"fs-025": unicodeForms,
 	}
@@ -57,6 +69,7 @@ func fsRunners() map[string]func(*testing.T, attack) {
 // readCase makes files and opens one for reading.
 func readCase(name string, setup func(*testing.T, sandbox)) func(*testing.T, attack) {
 	return func(t *testing.T, a attack) {
+		t.Helper()
 		s := newSandbox(t)
 		setup(t, s)
 		w := open(t, s.config())
@@ -79,12 +92,14 @@ func readCase(name string, setup func(*testing.T, sandbox)) func(*testing.T, att
 }
 
 func outsideDirLink(t *testing.T, s sandbox) {
+	t.Helper()
 	outside := filepath.Join(s.dir, "outside")
 	write(t, filepath.Join(outside, "f"), "secret")
 	symlink(t, outside, s.in("dirlink"))
 }
 
 func unixSocket(t *testing.T, s sandbox) {
+	t.Helper()
 	// The name of a socket has at most about 100 bytes, so it is made through a short relative path.
 	old := filepath.Join("/tmp", "mg"+strings.ReplaceAll(filepath.Base(s.dir), "/", ""))
 	_ = os.Remove(old)
@@ -98,6 +113,7 @@ func unixSocket(t *testing.T, s sandbox) {
 }
 
 func danglingLink(t *testing.T, a attack) {
+	t.Helper()
 	s := newSandbox(t)
 	outside := filepath.Join(s.dir, "outside", "new.png")
 	mkdir(t, filepath.Dir(outside))
@@ -114,6 +130,7 @@ func danglingLink(t *testing.T, a attack) {
 }
 
 func linkAtName(t *testing.T, _ attack) {
+	t.Helper()
 	s := newSandbox(t)
 	outside := filepath.Join(s.dir, "outside", "f.png")
 	write(t, outside, "untouched")
@@ -136,6 +153,7 @@ func linkAtName(t *testing.T, _ attack) {
 }
 
 func growingFile(t *testing.T, _ attack) {
+	t.Helper()
 	s := newSandbox(t)
 	write(t, s.in("a.png"), "1234")
 	w := open(t, s.config())
@@ -161,6 +179,7 @@ func growingFile(t *testing.T, _ attack) {
 // caseInsensitiveRoot stands in for a disk that ignores case: a link makes two spellings one directory, as such a disk
 // does. Two directories whose names differ only in case stay two.
 func caseInsensitiveRoot(t *testing.T, _ attack) {
+	t.Helper()
 	s := newSandbox(t)
 	upper, lower := filepath.Join(s.dir, "srv", "Photos"), filepath.Join(s.dir, "srv", "photos")
 	write(t, filepath.Join(upper, "a.png"), "inside")
@@ -180,6 +199,7 @@ func caseInsensitiveRoot(t *testing.T, _ attack) {
 
 // unicodeForms: one logical name in patterns and in the check for existing targets, and the bytes given on disk.
 func unicodeForms(t *testing.T, _ attack) {
+	t.Helper()
 	const nfc, nfd = "caf\u00e9.png", "cafe\u0301.png"
 	s := newSandbox(t)
 	write(t, s.in(nfd), "decomposed")

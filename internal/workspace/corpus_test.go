@@ -108,6 +108,7 @@ func TestAttackCorpus(t *testing.T) {
 
 // runText is for rows whose input is a path or a file: URL. The corpus's /srv/media stands for the root.
 func runText(t *testing.T, a attack) {
+	t.Helper()
 	s := newSandbox(t)
 	w := open(t, s.config())
 	write(t, filepath.Join(s.media, "sub", "a.png"), "inside")

@@ -181,15 +181,15 @@ func (d *folder) vacant(name string, overwrite bool) error {
 		return d.noTwin(name)
 	}
 	if err != nil {
-		return pathError(name, err)
+		return pathError(quote(name), err)
 	}
 	if !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
-		return notRegular(name, info.Mode())
+		return notRegular(quote(name), info.Mode())
 	}
 	if overwrite {
 		return nil
 	}
-	return pathError(name, fs.ErrExist)
+	return pathError(quote(name), fs.ErrExist)
 }
 
 // noTwin refuses a name that is already there in another Unicode form: people and some disks see one file.
@@ -201,11 +201,11 @@ func (d *folder) noTwin(name string) error {
 	want := norm.NFC.String(base)
 	entries, err := d.list(path.Dir(name))
 	if err != nil {
-		return pathError(name, err)
+		return pathError(quote(name), err)
 	}
 	for _, e := range entries {
 		if norm.NFC.String(e.Name()) == want {
-			return pathError(name, fs.ErrExist)
+			return pathError(quote(name), fs.ErrExist)
 		}
 	}
 	return nil
@@ -245,7 +245,7 @@ func (d *folder) free(sub string) (int64, bool) {
 	return n, ok
 }
 
-// sweep removes temporary files of ours that a crash left behind. It is a courtesy: what it cannot read or remove stays.
+// sweep removes temporary files of ours that a crash left behind. It is a courtesy: what it cannot remove stays.
 func (d *folder) sweep(sub string, before time.Time) {
 	entries, err := d.list(sub)
 	if err != nil {

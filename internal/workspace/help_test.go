@@ -22,18 +22,18 @@ type sandbox struct {
 	dir, media, work, state string
 }
 
-func newSandbox(t testing.TB) sandbox {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+func newSandbox(tb testing.TB) sandbox {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s := sandbox{
 		dir: dir, media: filepath.Join(dir, "srv", "media"), work: filepath.Join(dir, "work"),
 		state: filepath.Join(dir, "state"),
 	}
 	for _, d := range []string{s.media, s.work} {
-		mkdir(t, d)
+		mkdir(tb, d)
 	}
 	return s
 }
@@ -55,54 +55,54 @@ func (s sandbox) shell() Config {
 	return c
 }
 
-func open(t testing.TB, cfg Config) *Workspace {
-	t.Helper()
+func open(tb testing.TB, cfg Config) *Workspace {
+	tb.Helper()
 	w, err := Open(cfg)
 	if err != nil {
-		t.Fatalf("Open: %v", err)
+		tb.Fatalf("Open: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := w.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			tb.Errorf("Close: %v", err)
 		}
 	})
 	return w
 }
 
-func mkdir(t testing.TB, dir string) {
-	t.Helper()
+func mkdir(tb testing.TB, dir string) {
+	tb.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	mkdir(t, filepath.Dir(path))
+func write(tb testing.TB, path, text string) {
+	tb.Helper()
+	mkdir(tb, filepath.Dir(path))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func symlink(t testing.TB, target, link string) {
-	t.Helper()
+func symlink(tb testing.TB, target, link string) {
+	tb.Helper()
 	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func read(t testing.TB, path string) string {
-	t.Helper()
+func read(tb testing.TB, path string) string {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(b)
 }
 
 // files lists what lies below dir, as slash-separated relative names.
-func files(t testing.TB, dir string) []string {
-	t.Helper()
+func files(tb testing.TB, dir string) []string {
+	tb.Helper()
 	var names []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -119,22 +119,22 @@ func files(t testing.TB, dir string) []string {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return names
 }
 
 // wantCode fails unless err is a fault with the code, or nil for "".
-func wantCode(t testing.TB, err error, code fault.Code) {
-	t.Helper()
+func wantCode(tb testing.TB, err error, code fault.Code) {
+	tb.Helper()
 	if code == "" {
 		if err != nil {
-			t.Fatalf("got error %v, want none", err)
+			tb.Fatalf("got error %v, want none", err)
 		}
 		return
 	}
 	if got := fault.CodeOf(err); got != code {
-		t.Fatalf("got error %v with code %q, want code %q", err, got, code)
+		tb.Fatalf("got error %v with code %q, want code %q", err, got, code)
 	}
 }
 
@@ -145,51 +145,51 @@ func spec() OutputSpec {
 
 const specName = "output_1800000000_media-gen__openai-images-generate_b3b1f6c2-0f3e-4c57-9a43-1b8a0c3d2e4f"
 
-func plan(t testing.TB, w *Workspace, s OutputSpec) *Target {
-	t.Helper()
+func plan(tb testing.TB, w *Workspace, s OutputSpec) *Target {
+	tb.Helper()
 	target, err := w.Plan(s)
 	if err != nil {
-		t.Fatalf("Plan: %v", err)
+		tb.Fatalf("Plan: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := target.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			tb.Errorf("Close: %v", err)
 		}
 	})
 	return target
 }
 
-func create(t testing.TB, target *Target, index int) *Temp {
-	t.Helper()
+func create(tb testing.TB, target *Target, index int) *Temp {
+	tb.Helper()
 	f, err := target.Create(index)
 	if err != nil {
-		t.Fatalf("Create: %v", err)
+		tb.Fatalf("Create: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := f.Abort(); err != nil {
-			t.Errorf("Abort: %v", err)
+			tb.Errorf("Abort: %v", err)
 		}
 	})
 	return f
 }
 
 // fill writes text in pieces, as a network does.
-func fill(t testing.TB, f *Temp, text string) {
-	t.Helper()
+func fill(tb testing.TB, f *Temp, text string) {
+	tb.Helper()
 	for r := strings.NewReader(text); r.Len() > 0; {
 		if _, err := io.CopyN(f, r, min(int64(r.Len()), 1000)); err != nil {
-			t.Fatalf("Write: %v", err)
+			tb.Fatalf("Write: %v", err)
 		}
 	}
 }
 
 // content reads a Temp through File.
-func content(t testing.TB, f *Temp) string {
-	t.Helper()
+func content(tb testing.TB, f *Temp) string {
+	tb.Helper()
 	r, size := f.File()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.NewSectionReader(r, 0, size)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.String()
 }

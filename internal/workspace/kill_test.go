@@ -90,7 +90,7 @@ func TestKill(t *testing.T) {
 
 func killOne(t *testing.T, s sandbox) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledChild$") //nolint:gosec // this test itself
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledChild$")
 	c.Env = append(os.Environ(), killDir+"="+s.media)
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -103,7 +103,7 @@ func killOne(t *testing.T, s sandbox) {
 	for lines.Scan() && lines.Text() != "saved" {
 		t.Log(lines.Text())
 	}
-	<-time.After(time.Duration(rand.IntN(20_000)) * time.Microsecond) //nolint:gosec // no secret
+	<-time.After(time.Duration(rand.IntN(20_000)) * time.Microsecond)
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,6 @@ import (
 )
 
 // The ids that are looked for in any name. Others are only found in default names, where the place of the id is known.
-//
-//nolint:gochecknoglobals // compiled patterns that nothing writes to
 var (
 	uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	jobShape  = regexp.MustCompile(`^[a-z2-7]{12}$`)
@@ -95,12 +93,12 @@ func (w *Workspace) media(exts []string) (files []found, dir string, err error) 
 	}
 	d, err := w.openFolder(place)
 	if err != nil {
-		return nil, "", pathError(place.given, err)
+		return nil, "", pathError(theOutputs, err)
 	}
 	defer func() { _ = d.h.Close() }() // read only
 	entries, err := d.list(".")
 	if err != nil {
-		return nil, "", pathError(place.given, err)
+		return nil, "", pathError(theOutputs, err)
 	}
 	exts = trimDots(exts)
 	for _, e := range entries {

@@ -62,7 +62,8 @@ func TestFindByID(t *testing.T) {
 		want []string
 	}{
 		{"uuid, numbers in order", []string{uuidA}, images, []string{
-			"2027-01-15_cat_" + uuidA + ".png", o + gen + uuidA + "_1.png", o + gen + uuidA + "_2.webp", o + gen + uuidA + "_10.PNG",
+			"2027-01-15_cat_" + uuidA + ".png",
+			o + gen + uuidA + "_1.png", o + gen + uuidA + "_2.webp", o + gen + uuidA + "_10.PNG",
 		}},
 		{"order of the ids, once each", []string{uuidB, uuidA, uuidB}, []string{"jpeg", "webp"}, []string{
 			o + "fetch-images_" + uuidB + ".jpeg", o + gen + uuidA + "_2.webp",
@@ -115,8 +116,10 @@ func TestFindByID(t *testing.T) {
 func TestLatest(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	ages := map[string]int{"a.png": 3, "b.PNG": 1, "c.webp": 2, "d.mp4": 0, "same2.png": 5, "same1.png": 5,
-		"p.partial-1.png": 0, tempPrefix + "x.png": 0, "sub/e.png": 0}
+	ages := map[string]int{
+		"a.png": 3, "b.PNG": 1, "c.webp": 2, "d.mp4": 0, "same2.png": 5, "same1.png": 5,
+		"p.partial-1.png": 0, tempPrefix + "x.png": 0, "sub/e.png": 0,
+	}
 	for name, hours := range ages {
 		write(t, filepath.Join(s.work, filepath.FromSlash(name)), name)
 		when := testNow().Add(-time.Duration(hours) * time.Hour)

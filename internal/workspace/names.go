@@ -40,8 +40,8 @@ type part struct{ text, key string }
 func newNamer(s OutputSpec, file string, now time.Time) (namer, error) {
 	n := namer{ext: s.Ext, many: s.Count > 1}
 	if n.ext == "" || strings.Trim(n.ext, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return n, fault.New(fault.InvalidArgument, "the output extension %s must be lower-case letters and digits without a dot",
-			quote(n.ext))
+		return n, fault.New(fault.InvalidArgument,
+			"the output extension %s must be lower-case letters and digits without a dot", quote(n.ext))
 	}
 	if file != "" {
 		if s.Template != "" {

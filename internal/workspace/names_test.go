@@ -12,7 +12,7 @@ import (
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	vars := map[string]string{"model": "models/veo-3.1", "slug": "a-cat", "size": "1024x1024", "odd": "..a:b/../c?.", "none": ""}
+	vars := map[string]string{"model": "models/veo-3.1", "slug": "a-cat", "odd": "..a:b/../c?.", "none": ""}
 	tests := []struct {
 		name    string
 		file    string
@@ -38,17 +38,23 @@ func TestNames(t *testing.T) {
 		{"file, unknown planned type", "a.bin", "", 1, "bin", "", -1, []string{"a.bin"}},
 		{"file, preview", "hero.jpg", "", 1, "jpeg", "jpeg", 1, []string{"hero.partial-1.jpg"}},
 		{"dot file", ".png", "", 1, "png", "", -1, []string{".png.png"}},
-		{"template", "", "{date}-{slug}-{index}.{ext}", 2, "png", "", -1,
-			[]string{"2027-01-15-a-cat-1.png", "2027-01-15-a-cat-2.png"}},
+		{
+			"template", "", "{date}-{slug}-{index}.{ext}", 2, "png", "", -1,
+			[]string{"2027-01-15-a-cat-1.png", "2027-01-15-a-cat-2.png"},
+		},
 		{"template without index", "", "{slug}.{ext}", 2, "png", "webp", -1, []string{"a-cat_1.webp", "a-cat_2.webp"}},
 		{"template without extension", "", "v1.{index}", 1, "png", "", -1, []string{"v1.1.png"}},
 		{"template with a spelling", "", "{slug}.jpg", 1, "jpeg", "jpeg", -1, []string{"a-cat.jpg"}},
 		{"template, literal of another type", "", "{slug}.jpg", 1, "png", "", -1, []string{"a-cat.png"}},
-		{"template with directories", "", "{date}/{model}/{unix}_{time}.{ext}", 1, "png", "", -1,
-			[]string{"2027-01-15/models_veo-3.1/1800000000_080000.png"}},
+		{
+			"template with directories", "", "{date}/{model}/{unix}_{time}.{ext}", 1, "png", "", -1,
+			[]string{"2027-01-15/models_veo-3.1/1800000000_080000.png"},
+		},
 		{"extension in the middle", "", "{ext}/{slug}", 1, "png", "webp", -1, []string{"png/a-cat.webp"}},
-		{"harmless values", "", "{odd}-{none}-{id}.{ext}", 1, "png", "", -1,
-			[]string{"a_b_.._c_--b3b1f6c2-0f3e-4c57-9a43-1b8a0c3d2e4f.png"}},
+		{
+			"harmless values", "", "{odd}-{none}-{id}.{ext}", 1, "png", "", -1,
+			[]string{"a_b_.._c_--b3b1f6c2-0f3e-4c57-9a43-1b8a0c3d2e4f.png"},
+		},
 		{"stray brace", "", "a}b.{ext}", 1, "png", "", -1, []string{"a}b.png"}},
 	}
 	for _, tt := range tests {
@@ -77,8 +83,10 @@ func TestNamesRefused(t *testing.T) {
 		file string
 		says string
 	}{
-		{"unknown placeholder", func(s *OutputSpec) { s.Template = "{sulg}.{ext}" }, "",
-			`"{sulg}"; known are {date} {ext} {id} {index} {model} {slug} {time} {tool} {unix}`},
+		{
+			"unknown placeholder", func(s *OutputSpec) { s.Template = "{sulg}.{ext}" }, "",
+			`"{sulg}"; known are {date} {ext} {id} {index} {model} {slug} {time} {tool} {unix}`,
+		},
 		{"open brace", func(s *OutputSpec) { s.Template = "a{slug" }, "", "without a }"},
 		{"absolute", func(s *OutputSpec) { s.Template = "/tmp/{slug}" }, "", "relative path"},
 		{"parent", func(s *OutputSpec) { s.Template = "../{slug}" }, "", "relative path"},

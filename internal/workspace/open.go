@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -43,38 +42,32 @@ func (w *Workspace) Open(path string, maxBytes int64) (*File, error) {
 	// The look before the opening spares a FIFO's writer and a device the side effects of being opened. It decides
 	// nothing: only what the open handle says counts.
 	if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, notRegular(path, info.Mode())
+		return nil, notRegular(quote(path), info.Mode())
 	}
 	f, err := s.open()
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, pathError(quote(path), err)
 	}
-	info, err := f.Stat()
-	if err == nil {
-		err = checkOpened(path, info, maxBytes)
-	}
+	file, err := newFile(f, path, s.abs, maxBytes)
 	if err != nil {
 		_ = f.Close() // err is the reason
-		return nil, pathError(path, err)
+		return nil, pathError(quote(path), err)
 	}
-	return &File{
-		File: f, Path: s.abs, Name: filepath.Base(s.abs), Size: info.Size(), body: io.NewSectionReader(f, 0, info.Size()),
-	}, nil
+	return file, nil
 }
 
-func (s spot) open() (*os.File, error) {
-	if s.root == nil {
-		return os.OpenFile(s.abs, readFlags, 0)
+// newFile checks what the open handle says.
+func newFile(f *os.File, given, abs string, maxBytes int64) (*File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	return s.root.h.OpenFile(s.rel, readFlags, 0)
-}
-
-func checkOpened(given string, info fs.FileInfo, maxBytes int64) error {
+	size := info.Size()
 	if !info.Mode().IsRegular() {
-		return notRegular(given, info.Mode())
+		return nil, notRegular(quote(given), info.Mode())
 	}
-	if maxBytes > 0 && info.Size() > maxBytes {
-		return fault.New(fault.ItemTooLarge, "%s has %d bytes, at most %d are allowed", quote(given), info.Size(), maxBytes)
+	if maxBytes > 0 && size > maxBytes {
+		return nil, fault.New(fault.ItemTooLarge, "%s has %d bytes, at most %d are allowed", quote(given), size, maxBytes)
 	}
-	return nil
+	return &File{File: f, Path: abs, Name: filepath.Base(abs), Size: size, body: io.NewSectionReader(f, 0, size)}, nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestFileReads(t *testing.T) {
 	n, err := f.ReadAt(tail, 6)
 	got := []string{string(head), rest.String(), again.String(), string(tail[:n]), f.Path, f.Name}
 	want := []string{"0123", "456789", "789", "6789", s.in("a.bin"), "a.bin"}
-	if diff := cmp.Diff(want, got); diff != "" || err != io.EOF || f.Size != 10 {
+	if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, io.EOF) || f.Size != 10 {
 		t.Errorf("reads (-want +got):\n%s\nReadAt error %v, size %d", diff, err, f.Size)
 	}
 }

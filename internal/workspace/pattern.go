@@ -25,14 +25,14 @@ func parseEntry(entry, workDir string) (entryParts, error) {
 		return entryParts{}, err
 	}
 	slashed := filepath.ToSlash(entry)
-	star := strings.IndexByte(slashed, '*')
-	if star < 0 {
+	literal, _, starred := strings.Cut(slashed, "*")
+	if !starred {
 		if !filepath.IsAbs(entry) {
 			entry = filepath.Join(workDir, entry)
 		}
 		return entryParts{base: filepath.Clean(entry)}, nil
 	}
-	cut := strings.LastIndexByte(slashed[:star], '/') + 1
+	cut := strings.LastIndexByte(literal, '/') + 1
 	base := filepath.FromSlash(slashed[:cut])
 	if !filepath.IsAbs(base) {
 		return entryParts{}, fault.New(fault.PolicyInvalid, "what comes before the first * must be an absolute path")

@@ -60,8 +60,11 @@ func TestMatches(t *testing.T) {
 		opens  []string
 		closed []string
 	}{
-		{"*/media", []string{"u/media", "u/media/a.png", "u/media/x/y/z.png"},
-			[]string{"u", "u/media-evil/x", "media", "u/v/media/a", "u/medi", "."}},
+		{
+			"*/media",
+			[]string{"u/media", "u/media/a.png", "u/media/x/y/z.png"},
+			[]string{"u", "u/media-evil/x", "media", "u/v/media/a", "u/medi", "."},
+		},
 		{"*", []string{"a.png"}, []string{"a/b.png", "a/b/c"}},
 		{"*/", []string{"a/b.png", "a/b/c", "a"}, nil},
 		{"*.png", []string{"a.png", ".png"}, []string{"a.jpg", "a/b.png", "a.png/x"}},

@@ -9,9 +9,9 @@ import (
 	"mediagen/internal/fault"
 )
 
-// Preview resolves a plan without touching the disk, for a dry run: no directory, no probe file, no sweep. It finds what
-// Plan would find that can be seen without writing: policy, naming, existing targets, a parent that is a file or may not
-// be written to, and missing space. Nothing can be created in the Target it returns.
+// Preview resolves a plan without touching the disk, for a dry run: no directory, no probe file, no sweep. It finds
+// what Plan would find that can be seen without writing: policy, naming, existing targets, a parent that is a file or
+// may not be written to, and missing space. Nothing can be created in the Target it returns.
 func (w *Workspace) Preview(s OutputSpec) (*Target, error) {
 	t, err := w.draft(s)
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *Target) previewDir(dir string, need int64) error {
 		return writeError(t.shown(), err)
 	}
 	if !info.IsDir() {
-		return fault.New(fault.PathInvalid, "a part of %s is a file where a directory is needed", quote(t.shown()))
+		return fault.New(fault.PathInvalid, "a part of %s is a file where a directory is needed", t.shown())
 	}
 	d, err := t.w.openFolder(s)
 	if err != nil {
@@ -109,17 +109,4 @@ func (w *Workspace) PlanSpool(s OutputSpec) (*Target, error) {
 		}
 	}
 	return nil, writeError(t.shown(), first)
-}
-
-// DropSpooled removes a file from the spool after its bytes were delivered elsewhere.
-func (w *Workspace) DropSpooled(spoolPath string) error {
-	h, name, err := w.openSpoolOf(spoolPath)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = h.Close() }() // a directory handle has nothing to flush
-	if err := h.Remove(name); err != nil {
-		return pathError(spoolPath, err)
-	}
-	return nil
 }

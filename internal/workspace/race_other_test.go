@@ -2,7 +2,13 @@
 
 package workspace
 
-import "os"
+import (
+	"errors"
+	"os"
+)
+
+// makeZeroDevice is only known how to be done on Linux.
+func makeZeroDevice(string) error { return errors.ErrUnsupported }
 
 // exchange swaps two names in three steps where the system cannot do it in one.
 func exchange(a, b string) error {

@@ -24,12 +24,12 @@ func raceTime() time.Duration {
 	return 2500 * time.Millisecond
 }
 
-// swapping exchanges a directory below the root with a link to a directory outside, until stop is called.
-func swapping(t *testing.T, s sandbox, outside string) (stop func() int64) {
+// swapping exchanges the media directory's d with a link to a closed directory, until stop is called.
+func swapping(t *testing.T, s sandbox, closed string) (stop func() int64) {
 	t.Helper()
 	dir, link := s.in("d"), s.in("l")
 	mkdir(t, dir)
-	symlink(t, outside, link)
+	symlink(t, closed, link)
 	var halt atomic.Bool
 	var swaps atomic.Int64
 	var wg sync.WaitGroup
@@ -50,17 +50,32 @@ func swapping(t *testing.T, s sandbox, outside string) (stop func() int64) {
 }
 
 // raceReads reads a name through the directory that is being swapped: not one byte may come from outside.
-func raceReads(t *testing.T) {
+func raceReads(t *testing.T, _ attack) {
 	t.Helper()
 	s := newSandbox(t)
 	outside := filepath.Join(s.dir, "outside")
 	write(t, filepath.Join(outside, "f"), "OUTSIDE")
+	raceReadsOf(t, s, open(t, s.config()), outside)
+}
+
+// TestRacePattern: the link stays inside the root but leads out of what its pattern opens, so that os.Root alone would
+// follow it.
+func TestRacePattern(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	write(t, filepath.Join(s.dir, "srv", "closed", "f"), "OUTSIDE")
+	cfg := s.config()
+	cfg.Dirs = []string{filepath.Join(s.dir, "srv") + "/*/d"}
+	raceReadsOf(t, s, open(t, cfg), "../closed")
+}
+
+func raceReadsOf(t *testing.T, s sandbox, w *Workspace, closed string) {
+	t.Helper()
 	write(t, s.in("d/f"), "inside")
-	w := open(t, s.config())
-	stop := swapping(t, s, outside)
+	stop := swapping(t, s, closed)
 	var good, refused, leaked int
 	for end := time.Now().Add(raceTime()); time.Now().Before(end); {
-		f, err := w.Open("d/f", 0)
+		f, err := w.Open(s.in("d/f"), 0)
 		if err != nil {
 			refused++
 			continue

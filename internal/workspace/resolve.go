@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -106,8 +105,8 @@ func (w *Workspace) allows(s spot, a Access) error {
 		return err
 	}
 	if a == Write && w.readOnly(s.root) {
-		return fault.New(fault.PathDenied, "%s: the first entry of MEDIA_GEN_DIRS, %s, is a pattern and cannot be written to; "+
-			"put a directory without * first", quote(s.given), quote(s.root.entry))
+		return fault.New(fault.PathDenied, "%s: the first entry of MEDIA_GEN_DIRS is a pattern and cannot be written to; "+
+			"put a directory without * first", quote(s.given))
 	}
 	return nil
 }
@@ -133,21 +132,6 @@ func (w *Workspace) ruleOf(r *root) string {
 	default:
 		return "MEDIA_GEN_DIRS entry " + strconv.Quote(r.entry)
 	}
-}
-
-// stat follows links, which under a root may not leave it.
-func (s spot) stat() (fs.FileInfo, error) {
-	if s.root == nil {
-		return os.Stat(s.abs)
-	}
-	return s.root.h.Stat(s.rel)
-}
-
-func (s spot) lstat() (fs.FileInfo, error) {
-	if s.root == nil {
-		return os.Lstat(s.abs)
-	}
-	return s.root.h.Lstat(s.rel)
 }
 
 // parent is the directory that holds s.
@@ -181,13 +165,13 @@ func (s spot) look(a Access) error {
 	info, err := s.stat()
 	switch {
 	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
-		return notRegular(s.given, info.Mode())
+		return notRegular(quote(s.given), info.Mode())
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return nil
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil
 	}
-	return pathError(s.given, err)
+	return pathError(quote(s.given), err)
 }
 
 func (s spot) lookAbove() error {
@@ -201,10 +185,10 @@ func (s spot) lookAbove() error {
 	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return nil
 	}
-	return pathError(s.given, err)
+	return pathError(quote(s.given), err)
 }
 
-func notRegular(given string, mode fs.FileMode) error {
+func notRegular(what string, mode fs.FileMode) error {
 	kind := "a special file"
 	switch {
 	case mode.IsDir():
@@ -216,39 +200,39 @@ func notRegular(given string, mode fs.FileMode) error {
 	case mode&fs.ModeDevice != 0:
 		kind = "a device"
 	}
-	return fault.New(fault.NotRegular, "%s is %s; give a regular file", quote(given), kind)
+	return fault.New(fault.NotRegular, "%s is %s; give a regular file", what, kind)
 }
 
-// pathError translates a failure of the operating system or of os.Root about a path that the caller gave. The text
-// names only what the caller wrote, never where it led.
-func pathError(given string, err error) *fault.Error {
+// pathError translates a failure of the operating system or of os.Root about a path. The message names it by what,
+// which is the path as the caller wrote it, quoted, or its role; it never says where the path led.
+func pathError(what string, err error) *fault.Error {
 	if fe, ok := errors.AsType[*fault.Error](err); ok {
 		return fe
 	}
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.Caused(fault.NotFound, err, "%s does not exist", quote(given))
+		return fault.Caused(fault.NotFound, err, "%s does not exist", what)
 	case errors.Is(err, fs.ErrExist):
-		return fault.Caused(fault.Exists, err, "%s exists already; use --overwrite or another name", quote(given))
+		return fault.Caused(fault.Exists, err, "%s exists already; use --overwrite or another name", what)
 	case errors.Is(err, fs.ErrClosed):
-		return fault.Caused(fault.IOFailed, err, "%s: the workspace is closed", quote(given))
+		return fault.Caused(fault.IOFailed, err, "%s: the workspace is closed", what)
 	case !isErrno: // os.Root's own verdicts carry no system error
-		return fault.Caused(fault.PathDenied, err, "%s leaves its directory through a symbolic link", quote(given))
+		return fault.Caused(fault.PathDenied, err, "%s leaves its directory through a symbolic link", what)
 	case errno == syscall.ELOOP:
-		return fault.Caused(fault.PathDenied, err, "%s is a loop of symbolic links", quote(given))
+		return fault.Caused(fault.PathDenied, err, "%s is a loop of symbolic links", what)
 	case errno == syscall.ENAMETOOLONG:
-		return fault.Caused(fault.PathInvalid, err, "%s is too long a name here", quote(given))
+		return fault.Caused(fault.PathInvalid, err, "%s is too long a name here", what)
 	case errno == syscall.ENOTDIR:
-		return fault.Caused(fault.PathInvalid, err, "a part of %s is a file where a directory is needed", quote(given))
+		return fault.Caused(fault.PathInvalid, err, "a part of %s is a file where a directory is needed", what)
 	case isDiskFull(errno):
-		return fault.Caused(fault.DiskFull, err, "no space is left for %s", quote(given))
+		return fault.Caused(fault.DiskFull, err, "no space is left for %s", what)
 	case errno == syscall.EROFS:
-		return fault.Caused(fault.ReadOnly, err, "%s is on a read-only file system", quote(given))
+		return fault.Caused(fault.ReadOnly, err, "%s is on a read-only file system", what)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.Caused(fault.IOFailed, err, "%s: permission denied", quote(given))
+		return fault.Caused(fault.IOFailed, err, "%s: permission denied", what)
 	}
-	return fault.Caused(fault.IOFailed, err, "%s: %s", quote(given), errno.Error())
+	return fault.Caused(fault.IOFailed, err, "%s: %s", what, errno.Error())
 }
 
 // bare strips the operation and the path that the system wraps around an error.

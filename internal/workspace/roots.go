@@ -116,10 +116,8 @@ func (w *Workspace) checkPlace(r *root) error {
 	if r.glob() && r.pattern != "**" {
 		return nil
 	}
-	if home := w.homeReal(); home != "" {
-		if _, in := below(r.real, home); in {
-			return fault.New(fault.PolicyInvalid, "a whole home directory cannot be allowed; name a directory below it")
-		}
+	if r.real == w.homeReal() {
+		return fault.New(fault.PolicyInvalid, "a whole home directory cannot be allowed; name a directory below it")
 	}
 	return nil
 }
@@ -152,6 +150,9 @@ func (w *Workspace) warn(entry, text string) {
 func (w *Workspace) warnEntry(r *root) {
 	if r.glob() && r == w.roots[0] {
 		w.warn(r.entry, "the first entry is a pattern, so outputs have no directory: reads work, writes are refused")
+	}
+	if _, in := below(r.real, w.homeReal()); in && !r.glob() {
+		w.warn(r.entry, "it holds a whole home directory; name a directory that holds nothing but media")
 	}
 	if strings.HasSuffix(r.entry, "*") {
 		w.warn(r.entry, "a wildcard at the end opens every name there; end with a directory name or a slash to be exact")
@@ -193,7 +194,8 @@ func (w *Workspace) openTempRoot() error {
 		return fault.New(fault.PolicyInvalid, "the default directory %s cannot be read: %w", quote(dir), bare(err))
 	}
 	if !ownedByUs(info) {
-		return fault.New(fault.PolicyInvalid, "the default directory %s belongs to another user; set MEDIA_GEN_DIRS", quote(dir))
+		return fault.New(fault.PolicyInvalid, "the default directory %s belongs to another user; set MEDIA_GEN_DIRS",
+			quote(dir))
 	}
 	r, err := openRoot(dir, entryParts{base: dir})
 	if err != nil {

@@ -180,7 +180,7 @@ func fromFileURL(raw string) (string, error) {
 	escaped := strings.ToLower(u.EscapedPath())
 	for _, twice := range []string{"%2f", "%5c", "%00"} {
 		if strings.Contains(escaped, twice) {
-			return "", fault.New(fault.PathInvalid, "the file URL escapes a separator or a NUL (%s), which has two readings", twice)
+			return "", fault.New(fault.PathInvalid, "the file URL escapes a separator or a NUL, which has two readings")
 		}
 	}
 	if strings.HasPrefix(u.Path, "//") {

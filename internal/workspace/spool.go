@@ -156,27 +156,57 @@ func (w *Workspace) makeSpool(level int) (string, error) {
 	return w.spoolPath(), os.MkdirAll(w.spoolPath(), 0o700)
 }
 
-// MoveSpooled brings a file that Commit had to spool to finalPath, which obeys the policy for writes, and removes it from
-// the spool once it is safe there. If anything fails the spool file stays. finalPath keeps its extension.
+// MoveSpooled brings a file that Commit had to spool to finalPath, which obeys the policy for writes, and removes it
+// from the spool once it is safe there. If anything fails the spool file stays. finalPath keeps its extension.
 func (w *Workspace) MoveSpooled(spoolPath, finalPath string, overwrite bool) (Saved, error) {
-	from, name, err := w.openSpoolOf(spoolPath)
+	in, err := w.OpenSpooled(spoolPath)
 	if err != nil {
 		return Saved{}, err
-	}
-	defer func() { _ = from.Close() }() // a directory handle has nothing to flush
-	in, err := openSpooled(from, name)
-	if err != nil {
-		return Saved{}, pathError(spoolPath, err)
 	}
 	defer func() { _ = in.Close() }() // read only
 	saved, err := w.saveAs(finalPath, in, overwrite)
 	if err != nil {
 		return Saved{}, err
 	}
-	if err := from.Remove(name); err != nil {
-		return saved, fault.New(fault.IOFailed, "the file was saved, but its copy in the spool cannot be removed: %w", bare(err))
+	if err := w.DropSpooled(spoolPath); err != nil {
+		return saved, fault.New(fault.IOFailed, "the file was saved, but its copy in the spool cannot be removed: %w", err)
 	}
 	return saved, nil
+}
+
+// OpenSpooled opens a file of the spool for reading, and nothing else: a path that is not in the spool is path_denied.
+func (w *Workspace) OpenSpooled(spoolPath string) (*File, error) {
+	h, name, err := w.openSpoolOf(spoolPath)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = h.Close() }() // a directory handle has nothing to flush
+	f, err := h.OpenFile(name, readFlags, 0)
+	if err != nil {
+		return nil, pathError(quote(spoolPath), err)
+	}
+	err = firm(h, name, f.Stat) // the spool has no links
+	if err == nil {
+		var file *File
+		if file, err = newFile(f, spoolPath, spoolPath, 0); err == nil {
+			return file, nil
+		}
+	}
+	_ = f.Close() // err is the reason
+	return nil, pathError(quote(spoolPath), err)
+}
+
+// DropSpooled removes a file from the spool after its bytes were delivered elsewhere.
+func (w *Workspace) DropSpooled(spoolPath string) error {
+	h, name, err := w.openSpoolOf(spoolPath)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = h.Close() }() // a directory handle has nothing to flush
+	if err := h.Remove(name); err != nil {
+		return pathError(quote(spoolPath), err)
+	}
+	return nil
 }
 
 // openSpoolOf opens the directory of a spooled file and returns the file's name in it.
@@ -187,7 +217,7 @@ func (w *Workspace) openSpoolOf(spoolPath string) (*os.Root, string, error) {
 	}
 	h, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, "", pathError(spoolPath, err)
+		return nil, "", pathError(quote(spoolPath), err)
 	}
 	return h, name, nil
 }
@@ -200,16 +230,6 @@ func (w *Workspace) isSpool(dir string) bool {
 	return filepath.Dir(dir) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(dir), tempSpoolPrefix)
 }
 
-func openSpooled(h *os.Root, name string) (*os.File, error) {
-	if info, err := h.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		if err == nil {
-			err = notRegular(name, info.Mode())
-		}
-		return nil, err
-	}
-	return h.OpenFile(name, readFlags, 0)
-}
-
 // saveAs saves all of r at exactly finalPath.
 func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved, error) {
 	s, err := w.resolve(finalPath, Write)
@@ -218,11 +238,11 @@ func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved
 	}
 	place, name := s.parent(), filepath.Base(s.abs)
 	if err := place.makeDir(); err != nil {
-		return Saved{}, dirError(finalPath, err)
+		return Saved{}, dirError(quote(finalPath), err)
 	}
 	d, err := w.openFolder(place)
 	if err != nil {
-		return Saved{}, writeError(finalPath, err)
+		return Saved{}, writeError(quote(finalPath), err)
 	}
 	defer func() { _ = d.h.Close() }() // a directory handle has nothing to flush
 	if err := s.vacant(d, name, overwrite); err != nil {
@@ -230,7 +250,7 @@ func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved
 	}
 	size, sum, err := d.copyIn(name, r, overwrite)
 	if err != nil {
-		return Saved{}, writeError(finalPath, err)
+		return Saved{}, writeError(quote(finalPath), err)
 	}
 	return Saved{Path: s.abs, Bytes: size, SHA256: sum}, nil
 }

@@ -55,6 +55,7 @@ func TestMoveSpooledFails(t *testing.T) {
 	write(t, filepath.Join(s.dir, "elsewhere", "a.png"), "other")
 	spool := filepath.Dir(from.Path)
 	symlink(t, filepath.Join(s.dir, "elsewhere", "a.png"), filepath.Join(spool, "link"))
+	symlink(t, filepath.Base(from.Path), filepath.Join(spool, "inner"))
 	mkdir(t, filepath.Join(spool, "dir"))
 	tests := []struct {
 		spool, final string
@@ -68,7 +69,8 @@ func TestMoveSpooledFails(t *testing.T) {
 		{filepath.Join(s.dir, "elsewhere", "a.png"), "a.png", fault.PathDenied},
 		{filepath.Join(spool, "..", "..", "elsewhere", "a.png"), "a.png", fault.PathDenied},
 		{filepath.Join(spool, "dir", "x"), "a.png", fault.PathDenied},
-		{filepath.Join(spool, "link"), "a.png", fault.NotRegular},
+		{filepath.Join(spool, "link"), "a.png", fault.PathDenied},
+		{filepath.Join(spool, "inner"), "a.png", fault.PathDenied},
 		{filepath.Join(spool, "dir"), "a.png", fault.NotRegular},
 		{filepath.Join(spool, "missing"), "a.png", fault.NotFound},
 		{"", "a.png", fault.PathDenied},

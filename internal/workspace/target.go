@@ -107,7 +107,7 @@ func (w *Workspace) destination(dest string) (place spot, file string, err error
 		if info.IsDir() {
 			return s, "", nil
 		}
-		return spot{}, "", notRegular(dest, info.Mode())
+		return spot{}, "", notRegular(quote(dest), info.Mode())
 	}
 	return s.parent(), filepath.Base(s.abs), nil
 }
@@ -120,8 +120,8 @@ func (w *Workspace) primary(a Access) (place spot, file string, err error) {
 	r := w.roots[0]
 	s := spot{root: r, rel: ".", abs: r.texts[0]}
 	if r.glob() {
-		return spot{}, "", fault.New(fault.PathDenied, "the first entry of MEDIA_GEN_DIRS, %s, is a pattern and names no "+
-			"directory for outputs; put a directory without * first", quote(r.entry))
+		return spot{}, "", fault.New(fault.PathDenied, "the first entry of MEDIA_GEN_DIRS is a pattern and names no "+
+			"directory for outputs; put a directory without * first")
 	}
 	return s, "", w.allows(s, a)
 }
@@ -152,14 +152,14 @@ func (t *Target) prepare(need int64) error {
 	return nil
 }
 
-// vacant refuses the output s, which is name in d, when it is taken. A link that leads out of the root is named as what it
-// is, because replacing it is all that could be done with it.
+// vacant refuses the output s, which is name in d, when it is taken. A link that leads out of the root is named as what
+// it is, because replacing it is all that could be done with it.
 func (s spot) vacant(d *folder, name string, overwrite bool) error {
 	if s.root != nil && !overwrite {
 		_, err := s.stat()
 		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 		if err != nil && !gone {
-			return pathError(name, err)
+			return pathError(quote(name), err)
 		}
 	}
 	return d.vacant(name, overwrite)
@@ -187,10 +187,13 @@ func (t *Target) ready(dir string, need int64) error {
 // enough compares the free space with what is needed, where the system can tell.
 func (t *Target) enough(d *folder, dir string, need int64) error {
 	if free, ok := d.free(dir); ok && free < need {
-		return fault.New(fault.DiskFull, "%s has %d bytes free, %d are needed", quote(t.shown()), free, need)
+		return fault.New(fault.DiskFull, "%s has %d bytes free, %d are needed", t.shown(), free, need)
 	}
 	return nil
 }
+
+// theOutputs names a root's primary directory, whose path is not the caller's business.
+const theOutputs = "the output directory"
 
 // shown is the target's directory as messages may name it: what the caller wrote, else the person's own directory whole
 // and a root's by its role.
@@ -199,11 +202,11 @@ func (t *Target) shown() string {
 	case t.spool:
 		return "the spool"
 	case t.place.given != "":
-		return t.place.given
+		return quote(t.place.given)
 	case t.place.root == nil:
-		return t.place.abs
+		return quote(t.place.abs)
 	}
-	return "the output directory"
+	return theOutputs
 }
 
 // firstVisit reports whether a directory was not swept yet by this process.
@@ -226,54 +229,13 @@ func (t *Target) allows(name string) error {
 		return err
 	}
 	if !s.root.matches(s.rel) {
-		return fault.New(fault.PathDenied, "%s does not match %s of MEDIA_GEN_DIRS", quote(name), quote(s.root.entry))
+		return fault.New(fault.PathDenied, "%s does not match its entry of MEDIA_GEN_DIRS", quote(name))
 	}
 	return t.w.allows(s, Write)
 }
 
-// makeDir creates the directory s with its parents. Below a pattern only directories that the pattern opens are made.
-func (s spot) makeDir() error {
-	if s.root == nil {
-		return os.MkdirAll(s.abs, 0o777) //nolint:gosec // media directories follow the umask, as other programs' do
-	}
-	if s.rel == "." || !s.root.glob() {
-		return s.root.h.MkdirAll(s.rel, 0o777)
-	}
-	for i := range len(s.rel) + 1 {
-		if i < len(s.rel) && s.rel[i] != '/' {
-			continue
-		}
-		dir := s.rel[:i]
-		_, err := s.root.h.Stat(dir)
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if !s.root.matches(dir) {
-			return s.notOpened()
-		}
-		if err := s.root.h.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s spot) notOpened() error {
-	return fault.New(fault.PathDenied, "a directory of %s does not exist, and %s of MEDIA_GEN_DIRS does not allow to make it",
-		quote(s.given), quote(s.root.entry))
-}
-
 func (w *Workspace) openFolder(s spot) (*folder, error) {
-	var h *os.Root
-	var err error
-	if s.root == nil {
-		h, err = os.OpenRoot(s.abs)
-	} else {
-		h, err = s.root.h.OpenRoot(s.rel)
-	}
+	h, err := s.openDir()
 	if err != nil {
 		return nil, err
 	}
@@ -281,22 +243,22 @@ func (w *Workspace) openFolder(s spot) (*folder, error) {
 }
 
 // writeError is pathError for places that are written to: there a missing permission means read-only.
-func writeError(given string, err error) error {
+func writeError(what string, err error) error {
 	if fault.CodeOf(err) == "" && errors.Is(err, fs.ErrPermission) {
-		return fault.Caused(fault.ReadOnly, err, "%s cannot be written to: permission denied", quote(given))
+		return fault.Caused(fault.ReadOnly, err, "%s cannot be written to: permission denied", what)
 	}
-	return pathError(given, err)
+	return pathError(what, err)
 }
 
 // dirError is writeError for directories, where something that exists is a file in the way.
-func dirError(given string, err error) error {
+func dirError(what string, err error) error {
 	if fault.CodeOf(err) == "" && (errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR)) {
-		return fault.Caused(fault.PathInvalid, err, "a part of %s is a file where a directory is needed", quote(given))
+		return fault.Caused(fault.PathInvalid, err, "a part of %s is a file where a directory is needed", what)
 	}
-	return writeError(given, err)
+	return writeError(what, err)
 }
 
-// Paths returns the planned absolute paths; none for the spool. A path changes when the bytes turn out to be of another type.
+// Paths returns the planned absolute paths; none for the spool. A path changes when the bytes are of another type.
 func (t *Target) Paths() []string {
 	paths := make([]string, t.count)
 	for i := range paths {

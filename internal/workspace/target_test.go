@@ -179,10 +179,10 @@ func TestUnwritable(t *testing.T) {
 		t.Skip("root is refused nothing")
 	}
 	s := newSandbox(t)
-	if err := os.Chmod(s.media, 0o500); err != nil { //nolint:gosec // the mode that is tested
+	if err := os.Chmod(s.media, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(s.media, 0o700) }) //nolint:gosec // so that it can be removed
+	t.Cleanup(func() { _ = os.Chmod(s.media, 0o700) })
 	w := open(t, s.config())
 	for _, d := range []string{"", "new/"} {
 		p := spec()

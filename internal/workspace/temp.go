@@ -14,8 +14,9 @@ import (
 
 // Temp is one output while it is written. It is not safe for concurrent use; different Temps are independent.
 //
-// Bytes that were handed to Write stay readable until Commit or Abort. When their place runs full or breaks they move on:
-// from the temporary file beside the final name to the spool, then to the system's temporary directory, then to memory.
+// Bytes that were handed to Write stay readable until Commit or Abort. When their place runs full or breaks they move
+// on: from the temporary file beside the final name to the spool, then to the system's temporary directory, then to
+// memory.
 type Temp struct {
 	t              *Target
 	index, partial int
@@ -129,7 +130,7 @@ func (f *Temp) Commit(ext string) (Saved, error) {
 	if f.t.spool && saved.Spooled {
 		return saved, nil
 	}
-	return saved, writeError(name, cmp.Or(err, f.cause))
+	return saved, writeError(quote(name), cmp.Or(err, f.cause))
 }
 
 // publish moves the bytes to their final name. Bytes that had to leave the directory get a second chance there.

@@ -273,6 +273,40 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
+// TestManyOverwriters: the name always holds one writer's whole bytes, and whoever is told "saved" or "spooled" finds
+// the bytes there at that moment or keeps them.
+func TestManyOverwriters(t *testing.T) {
+	t.Parallel()
+	const writers = 200
+	s := newSandbox(t)
+	w := open(t, s.config())
+	w.ops.sync, w.ops.syncDir = noSync, noSync
+	p := spec()
+	p.Dest, p.Overwrite = "same.png", true
+	target := plan(t, w, p)
+	bodies := map[string]bool{}
+	var wg sync.WaitGroup
+	for i := range writers {
+		f := create(t, target, 0)
+		body := strings.Repeat(string(rune('a'+i%26)), 1000+i)
+		bodies[body] = true
+		fill(t, f, body)
+		wg.Go(func() {
+			saved, err := f.Commit("png")
+			if err != nil && (!saved.Spooled || read(t, saved.Path) != body) {
+				t.Errorf("writer lost its bytes: %+v, %v", saved, err)
+			}
+		})
+	}
+	wg.Wait()
+	if !bodies[read(t, s.in("same.png"))] {
+		t.Error("the file is no writer's")
+	}
+	if diff := cmp.Diff([]string{"same.png"}, files(t, s.media)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
 // TestPolicyAtCommit: an extension that the pattern of a root does not open is refused, and the bytes are kept.
 func TestPolicyAtCommit(t *testing.T) {
 	t.Parallel()
@@ -365,6 +399,7 @@ func TestFaults(t *testing.T) {
 			w.ops.sync = always(syscall.EIO)
 		}, fault.IOFailed, tempSpoolPrefix},
 		{"taken, and no spool", func(t *testing.T, w *Workspace, s sandbox) {
+			t.Helper()
 			write(t, s.in(specName+".png"), "taken")
 			w.ops.write = chain(broken{"state/spool", 0, syscall.ENOSPC}, broken{tempSpoolPrefix, 0, syscall.ENOSPC})
 		}, fault.Exists, keptPrefix},

@@ -4,14 +4,15 @@
 // Two policies exist. Under roots (MEDIA_GEN_DIRS, the MCP server's default directory, or --strict-dirs) every path is
 // opened through an os.Root that was opened at the start, and one set of name rules holds on every platform: no
 // backslash, colon, reserved Windows name, 8.3 alias, control or format character, hidden file, key file. Under the
-// person's own authority (a shell without MEDIA_GEN_DIRS) the operating system's permissions are the policy, so that odd
-// file names work; only what protects is kept: no NUL or control character, no leading "~/" (the shell expands that),
-// and nothing but regular files is read or replaced, never a device, FIFO or socket.
+// person's own authority (a shell without MEDIA_GEN_DIRS) the operating system's permissions are the policy, so that
+// odd file names work; only what protects is kept: no NUL or control character, no leading "~/" (the shell expands
+// that), and nothing but regular files is read or replaced, never a device, FIFO or socket.
 //
 // It does not look into files beyond their first bytes, does not fetch anything and knows no provider, price or job. It
 // cannot see that a hard link below a root shares its bytes with a file outside, nor does it stop mount points: who may
-// create those below a root already has the operator's trust. Absolute symbolic links below a root are refused even
-// when they point inside, because os.Root refuses them; relative ones that stay inside work.
+// create those below a root already has the operator's trust, as has who may link a plain name to a hidden one there.
+// Absolute symbolic links below a root are refused even when they point inside, because os.Root refuses them; relative
+// ones that stay inside work, except in the part of a name that a pattern decides.
 package workspace
 
 import (
@@ -35,7 +36,7 @@ const (
 // Config says which directories are open and who is asking.
 type Config struct {
 	Dirs     []string         // entries of MEDIA_GEN_DIRS, already split at commas; nil means unset
-	WorkDir  string           // absolute; relative paths and the default output go here in the shell; empty asks the system
+	WorkDir  string           // absolute; where the shell's relative paths and default output go; empty asks the system
 	Shell    bool             // true: unset Dirs means the person's own authority; false: unset Dirs means TempRoot
 	Strict   bool             // the shell is bound too, to Dirs or else to WorkDir
 	TempRoot string           // the documented default directory of the MCP server, created 0700
