@@ -1,106 +1,229 @@
-// Package imaging reads what a picture is from its header and re-encodes pictures.
+// Package imaging reads what a picture is from its header and re-encodes pictures: upright, in 8-bit sRGB, without
+// metadata, in another format. The default build decodes and encodes with libvips, through bimg and a small binding of
+// its own; a build with the tag novips, or without cgo, uses Go code and names what it cannot do right.
+//
+// It does not open files, fetch, name outputs or edit the bytes of a signed file, and it never changes its input.
 package imaging
 
 import (
 	"bytes"
 	"context"
 	"image"
-	"image/jpeg"
-	"image/png"
-	"io"
+	"image/color"
+	"image/draw"
+	"runtime"
+	"strconv"
+	"strings"
 
 	"mediagen/internal/fault"
 	"mediagen/internal/sniff"
 )
 
-// Info is what a picture's header says.
-type Info struct {
-	Format, MIME                       string
-	Width, Height, Frames, Orientation int
-	Alpha                              bool
-}
-
-// Upright returns the size after EXIF orientation.
-func (i Info) Upright() (w, h int) {
-	if i.Orientation >= 5 {
-		return i.Height, i.Width
-	}
-	return i.Width, i.Height
-}
-
-// Probe reads a picture's header.
-func Probe(r io.ReaderAt, size int64, b sniff.Bounds) (Info, error) {
-	c, f, err := image.DecodeConfig(io.NewSectionReader(r, 0, size))
-	if err != nil {
-		return Info{}, fault.Caused(fault.InvalidImage, err, "not a picture that can be read")
-	}
-	return Info{Format: f, MIME: "image/" + f, Width: c.Width, Height: c.Height, Frames: 1, Orientation: 1}, nil
-}
-
-// EncodeOptions say how to encode.
+// EncodeOptions say how a picture is written. The zero value of a field means its default.
 type EncodeOptions struct {
-	Format     string // png jpeg webp avif gif
-	Quality    int    // 1..100, 0 = 90
-	Background string // #RRGGBB
-	Lossless   bool
+	Format     string // png, jpeg, webp, avif or gif
+	Quality    int    // 1..100, 0 = 90; png and gif take no notice
+	Background string // #RRGGBB that transparency is flattened on for jpeg, "" = #FFFFFF
+	Lossless   bool   // webp and avif; png and gif always are (gif within its 256 colours), jpeg never
 }
 
-// Encode re-encodes src.
-func Encode(ctx context.Context, src []byte, o EncodeOptions) ([]byte, Info, error) {
-	img, _, err := image.Decode(bytes.NewReader(src))
-	if err != nil {
-		return nil, Info{}, fault.Caused(fault.InvalidImage, err, "not a picture that can be read")
+// plan is a checked EncodeOptions.
+type plan struct {
+	format     string
+	quality    int
+	background color.NRGBA
+	lossless   bool
+}
+
+// formats that Encode writes, with the longest side each can hold in pixels.
+//
+//nolint:gochecknoglobals // a table that nothing writes to
+var formats = map[string]int{"png": 1<<31 - 1, "jpeg": 65_500, "webp": 16_383, "avif": 65_536, "gif": 65_535}
+
+const defaultQuality = 90
+
+func (o EncodeOptions) plan() (plan, error) {
+	p := plan{format: strings.ToLower(o.Format), quality: o.Quality, lossless: o.Lossless}
+	if p.format == "jpg" {
+		p.format = "jpeg"
 	}
-	out, err := EncodeImage(ctx, img, o)
+	if _, ok := formats[p.format]; !ok {
+		return plan{}, fault.New(fault.InvalidArgument,
+			"output format must be one of png, jpeg, webp, avif and gif, got %q", o.Format)
+	}
+	if o.Quality < 0 || o.Quality > 100 {
+		return plan{}, fault.New(fault.InvalidArgument, "quality must lie between 1 and 100, got %d", o.Quality)
+	}
+	if o.Quality == 0 {
+		p.quality = defaultQuality
+	}
+	if o.Lossless && p.format == "jpeg" {
+		return plan{}, fault.New(fault.UnsupportedOperation,
+			"jpeg has no lossless mode: use png, webp or avif, or leave lossless out")
+	}
+	var err error
+	p.background, err = parseColour(o.Background)
+	return p, err
+}
+
+func parseColour(s string) (color.NRGBA, error) {
+	if s == "" {
+		return color.NRGBA{0xff, 0xff, 0xff, 0xff}, nil
+	}
+	v, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 16, 32)
+	if err != nil || len(s) != 7 || s[0] != '#' {
+		return color.NRGBA{}, fault.New(fault.InvalidArgument, "background must be of the form #RRGGBB, got %q", s)
+	}
+	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 0xff}, nil //nolint:gosec // the three bytes of v
+}
+
+// Encode re-encodes a picture: turned upright, converted to 8-bit sRGB, stripped of metadata; transparency is kept, or
+// flattened for jpeg. The header is checked against sniff.DefaultBounds before anything is decoded. It returns the bytes
+// and what their header says.
+//
+// It returns the errors of Probe; invalid_image for a damaged or truncated picture, never a half-grey result;
+// unsupported_operation, naming the feature, for animations, for pictures whose colours this build cannot get right and
+// for formats that it lacks; invalid_argument for bad options. Cancelling ctx takes effect between decoding and
+// encoding. At most GOMAXPROCS pictures are worked on at once, so that memory is bounded; others wait.
+func Encode(ctx context.Context, src []byte, o EncodeOptions) ([]byte, Info, error) {
+	p, err := o.plan()
 	if err != nil {
 		return nil, Info{}, err
 	}
-	i, err := Probe(bytes.NewReader(out), int64(len(out)), sniff.DefaultBounds())
-	return out, i, err
-}
-
-// EncodeImage encodes img.
-func EncodeImage(ctx context.Context, img image.Image, o EncodeOptions) ([]byte, error) {
-	var b bytes.Buffer
-	err := ctx.Err()
-	switch {
-	case err != nil:
-	case o.Format == "jpeg":
-		err = jpeg.Encode(&b, img, nil)
-	case o.Format == "png":
-		err = png.Encode(&b, img)
-	default:
-		return nil, fault.New(fault.UnsupportedOperation, "cannot write %s", o.Format)
+	leave, err := enter(ctx)
+	if err != nil {
+		return nil, Info{}, err
 	}
-	return b.Bytes(), err
+	defer leave()
+	px, err := decode(src, sniff.DefaultBounds())
+	if err != nil {
+		return nil, Info{}, err
+	}
+	out, err := encode(ctx, px, p)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	info, err := Probe(bytes.NewReader(out), int64(len(out)), sniff.DefaultBounds())
+	return out, info, err
 }
 
-// MaskInfo is what InspectMask found.
-type MaskInfo struct {
-	Info
-	Transparent int64 // fully transparent pixels
+// EncodeImage encodes a picture that is in memory. It takes the options of Encode and returns its errors.
+func EncodeImage(ctx context.Context, img image.Image, o EncodeOptions) ([]byte, error) {
+	p, err := o.plan()
+	if err != nil {
+		return nil, err
+	}
+	b := img.Bounds()
+	if b.Empty() {
+		return nil, fault.New(fault.InvalidArgument, "the picture has no pixels")
+	}
+	if err := checkBounds(Info{Width: b.Dx(), Height: b.Dy(), Frames: 1}, sniff.DefaultBounds()); err != nil {
+		return nil, err
+	}
+	leave, err := enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return encode(ctx, fromImage(toNRGBA(img)), p)
 }
 
-// InspectMask checks a mask.
-func InspectMask(r io.ReaderAt, size int64, b sniff.Bounds) (MaskInfo, error) {
-	i, err := Probe(r, size, b)
-	return MaskInfo{Info: i}, err
+func encode(ctx context.Context, px *pixels, p plan) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w, h := px.size()
+	if limit := formats[p.format]; w > limit || h > limit {
+		return nil, fault.New(fault.UnsupportedOperation, "%s holds at most %d pixels a side, the picture has %dx%d",
+			p.format, limit, w, h)
+	}
+	return px.encode(p)
 }
 
-// MaskFromWhite turns white into transparent.
-func MaskFromWhite(src []byte, b sniff.Bounds) ([]byte, error) {
-	_, err := Probe(bytes.NewReader(src), int64(len(src)), b)
-	return src, err
+// decode checks the header, then decodes: upright, 8-bit sRGB.
+func decode(src []byte, b sniff.Bounds) (*pixels, error) {
+	s := source{bytes.NewReader(src), int64(len(src))}
+	h, err := probe(s, b)
+	if err != nil {
+		return nil, err
+	}
+	if h.Frames > 1 {
+		return nil, fault.New(fault.UnsupportedOperation,
+			"the %s holds %d frames or pages: only still pictures can be converted", h.Format, h.Frames)
+	}
+	if h.colour != "" {
+		return nil, fault.New(fault.UnsupportedOperation, "the %s uses %s, which cannot be converted to sRGB",
+			h.Format, h.colour)
+	}
+	if err := checkWhole(s, h); err != nil {
+		return nil, err
+	}
+	return decodePixels(src, h, b)
 }
 
-// Engine describes the build's engine.
+// checkWhole finds what some decoders fill with grey or nothing: boxes or chunks that the file announces and lacks.
+func checkWhole(s source, h header) error {
+	switch h.Format {
+	case "avif", "heic":
+		return walkBoxes(s, func(string, source) (bool, error) { return false, nil })
+	case "webp":
+		return walkRIFF(s, func(_ string, off, n int64) (bool, error) {
+			if off+n > s.size {
+				return true, damaged(h.Format, nil)
+			}
+			return false, nil
+		})
+	}
+	return nil
+}
+
+// damaged keeps the decoder's own words for debugging only: they may repeat foreign bytes.
+func damaged(format string, cause error) error {
+	return fault.Caused(fault.InvalidImage, cause, "the %s cannot be decoded: it is damaged or cut short", format)
+}
+
+// slots bounds the pictures in work: each can hold hundreds of megabytes, and more than one a processor is no faster.
+//
+//nolint:gochecknoglobals // a semaphore for the whole process, as the memory is
+var slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+func enter(ctx context.Context) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// toNRGBA returns img as 8-bit pixels with straight alpha, at the origin; img itself when it is that already.
+func toNRGBA(img image.Image) *image.NRGBA {
+	b := img.Bounds()
+	if n, ok := img.(*image.NRGBA); ok && b.Min == (image.Point{}) && n.Stride == 4*b.Dx() {
+		return n
+	}
+	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() { // the fast paths of draw lead to RGBA
+		rgba := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+		draw.Draw(rgba, rgba.Rect, img, b.Min, draw.Src)
+		return &image.NRGBA{Pix: rgba.Pix, Stride: rgba.Stride, Rect: rgba.Rect}
+	}
+	n := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(n, n.Rect, img, b.Min, draw.Src)
+	return n
+}
+
+// Engine says what this build can do with pictures.
 type Engine struct {
-	Name    string   `json:"name"`
-	Version string   `json:"version"`
-	Read    []string `json:"read"`
-	Write   []string `json:"write"`
-	Lacks   []string `json:"lacks"`
+	Name    string   `json:"name"`    // "libvips" or "pure-go"
+	Version string   `json:"version"` // of libvips, or of Go
+	Read    []string `json:"read"`    // formats that Encode decodes
+	Write   []string `json:"write"`   // formats that Encode writes
+	Lacks   []string `json:"lacks"`   // what is refused with unsupported_operation
 }
 
-// Describe returns the engine of this build.
-func Describe() Engine { return Engine{Name: "pure-go", Read: []string{"png"}, Write: []string{"png"}} }
+// Describe returns the engine of this build. In a libvips build it starts the library and tries the codecs that
+// libvips may have been built without.
+func Describe() Engine { return describe() }

@@ -1,0 +1,187 @@
+//go:build novips || !cgo
+
+package imaging
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"runtime"
+	"slices"
+
+	"github.com/gen2brain/avif"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+
+	"mediagen/internal/fault"
+	"mediagen/internal/sniff"
+)
+
+// pixels is a decoded picture, upright and in 8-bit sRGB.
+type pixels struct{ img *image.NRGBA }
+
+func (p *pixels) size() (w, h int) { return p.img.Rect.Dx(), p.img.Rect.Dy() }
+
+// image returns the pixels for reading and changing.
+func (p *pixels) image() *image.NRGBA { return p.img }
+
+func fromImage(img *image.NRGBA) *pixels { return &pixels{img} }
+
+// decodePixels refuses what Go code here would get wrong: HEIC, CMYK, cropped AVIF and table-based ICC profiles.
+func decodePixels(src []byte, h header, _ sniff.Bounds) (*pixels, error) {
+	switch {
+	case h.Format == "heic":
+		return nil, lacking("reading heic")
+	case h.cmyk:
+		return nil, lacking("converting CMYK pictures to sRGB")
+	case h.cropped:
+		return nil, lacking("reading avif with a clean aperture (clap)")
+	}
+	convert, err := profileConverter(src, h)
+	if err != nil {
+		return nil, err
+	}
+	img, err := decodeGo(src, h.Format)
+	if err != nil {
+		return nil, err
+	}
+	convert(img)
+	return &pixels{upright(img, h.Orientation)}, nil
+}
+
+func lacking(feature string) error {
+	return fault.New(fault.UnsupportedOperation, "%s needs the build with libvips", feature)
+}
+
+func decodeGo(src []byte, format string) (*image.NRGBA, error) {
+	var img image.Image
+	var err error
+	r := bytes.NewReader(src)
+	switch format {
+	case "png":
+		img, err = png.Decode(r)
+	case "jpeg":
+		img, err = jpeg.Decode(r)
+	case "gif":
+		img, err = decodeGIF(r)
+	case "tiff":
+		img, err = tiff.Decode(r)
+	case "bmp":
+		img, err = decodeBMP(src)
+	case "webp":
+		if img, err = webp.Decode(r); err == nil {
+			img = webpToNRGBA(img)
+		}
+	case "avif":
+		img, err = decodeAVIF(r)
+	}
+	if err != nil {
+		return nil, goError(format, err)
+	}
+	return toNRGBA(img), nil
+}
+
+// goError tells a feature that a decoder lacks from a file that is broken.
+func goError(format string, err error) error {
+	if fault.CodeOf(err) != "" {
+		return err
+	}
+	_, ofPNG := errors.AsType[png.UnsupportedError](err)
+	_, ofJPEG := errors.AsType[jpeg.UnsupportedError](err)
+	_, ofTIFF := errors.AsType[tiff.UnsupportedError](err)
+	if ofPNG || ofJPEG || ofTIFF {
+		return fault.Caused(fault.UnsupportedOperation, err, "this kind of %s needs the build with libvips", format)
+	}
+	return damaged(format, err)
+}
+
+// decodeGIF lays the first frame where it belongs on the screen.
+func decodeGIF(r *bytes.Reader) (image.Image, error) {
+	all, err := gif.DecodeAll(r)
+	if err != nil {
+		return nil, err
+	}
+	frame := all.Image[0]
+	screen := image.Rect(0, 0, all.Config.Width, all.Config.Height)
+	if frame.Rect == screen {
+		return frame, nil
+	}
+	img := image.NewNRGBA(screen)
+	for y := frame.Rect.Min.Y; y < frame.Rect.Max.Y; y++ {
+		for x := frame.Rect.Min.X; x < frame.Rect.Max.X; x++ {
+			img.Set(x, y, frame.At(x, y))
+		}
+	}
+	return img, nil
+}
+
+// decodeAVIF takes the decoder's untouched memory for the failure that it does not report: an opaque picture has alpha,
+// and one that is transparent everywhere holds nothing.
+func decodeAVIF(r *bytes.Reader) (image.Image, error) {
+	img, err := avif.Decode(r)
+	if err != nil {
+		return nil, err
+	}
+	var pix []byte
+	switch m := img.(type) {
+	case *image.RGBA:
+		pix = m.Pix
+	case *image.RGBA64:
+		pix = m.Pix
+	}
+	if !slices.ContainsFunc(pix, func(b byte) bool { return b != 0 }) {
+		return nil, errors.New("the decoder returned no pixels")
+	}
+	return img, nil
+}
+
+// webpToNRGBA converts lossy WebP's planes, which are ITU-R BT.601 of limited range (RFC 6386 §9.2, RFC 9649); the image
+// package takes every YCbCr for the full range of JPEG. Lossless WebP is RGB already.
+func webpToNRGBA(img image.Image) image.Image {
+	var planes *image.YCbCr
+	var alpha []byte
+	alphaStride := 0
+	switch m := img.(type) {
+	case *image.YCbCr:
+		planes = m
+	case *image.NYCbCrA:
+		planes, alpha, alphaStride = &m.YCbCr, m.A, m.AStride
+	default:
+		return img
+	}
+	b := planes.Rect
+	out := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	for y := range b.Dy() {
+		row := out.Pix[y*out.Stride:]
+		for x := range b.Dx() {
+			c := planes.COffset(b.Min.X+x, b.Min.Y+y)
+			luma := 76309 * (int(planes.Y[planes.YOffset(b.Min.X+x, b.Min.Y+y)]) - 16) // 255/219 in 16 bits
+			cb, cr := int(planes.Cb[c])-128, int(planes.Cr[c])-128
+			p := row[4*x : 4*x+4 : 4*x+4]
+			p[0] = fixed8(luma + 104597*cr)
+			p[1] = fixed8(luma - 25675*cb - 53279*cr)
+			p[2] = fixed8(luma + 132201*cb)
+			p[3] = 0xff
+			if alpha != nil {
+				p[3] = alpha[y*alphaStride+x]
+			}
+		}
+	}
+	return out
+}
+
+func fixed8(v int) byte { return byte(min(max((v+1<<15)>>16, 0), 255)) }
+
+func describe() Engine {
+	return Engine{
+		Name: "pure-go", Version: runtime.Version(),
+		Read:  []string{"bmp", "png", "jpeg", "webp", "gif", "tiff", "avif"},
+		Write: []string{"png", "jpeg", "webp", "gif", "avif"},
+		Lacks: []string{
+			"reading heic", "CMYK pictures", "ICC profiles with lookup tables", "lossless avif", "animations", "svg", "jpeg xl",
+		},
+	}
+}
