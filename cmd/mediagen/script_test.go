@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mediagen/internal/emulator"
+	"mediagen/internal/emulator/openapitest"
 	"mediagen/internal/sniff"
 )
 
@@ -21,7 +22,19 @@ var update = flag.Bool("update", false, "rewrite the golden parts of scripts") /
 
 // TestMain lets the scripts run this very test binary as mediagen.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mediagen": main})
+	testscript.Main(cleaned{m}, map[string]func(){"mediagen": main})
+}
+
+// cleaned removes the program that process tests build, after the last test.
+type cleaned struct{ *testing.M }
+
+// Run runs the tests.
+func (c cleaned) Run() int {
+	code := c.M.Run()
+	if dir := builtDir.Load(); dir != nil {
+		_ = os.RemoveAll(*dir)
+	}
+	return code
 }
 
 // TestScripts runs testdata/script, one behaviour a file. Each script has its own home, state and working directory,
@@ -35,7 +48,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		Setup:               setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"emulator": startEmulator,
+			"emulator": emulatorFor(t),
 			"exits":    exits,
 			"is":       isType,
 			"count":    countFiles,
@@ -67,31 +80,39 @@ func mustAbs(path string) string {
 // requestLog is where the script's emulator writes one line a request.
 const requestLog = "requests.jsonl"
 
-// startEmulator serves the emulator for this script, with faults as the command's own --fault takes them, and points
-// OPENAI_BASE_URL and OPENAI_API_KEY at it.
-func startEmulator(ts *testscript.TestScript, neg bool, args []string) {
-	if neg {
-		ts.Fatalf("usage: emulator [FAULT...]")
+// emulatorFor returns the command that serves the emulator for a script, with faults as the program's own --fault takes
+// them, and points OPENAI_BASE_URL and OPENAI_API_KEY at it. Every request that the real SDK sends in a script, and every
+// reply, is held against OpenAI's own document.
+func emulatorFor(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	t.Helper()
+	doc, err := os.ReadFile("../../testdata/cases/openai-openapi-media.json")
+	if err != nil {
+		t.Fatal(err)
 	}
-	log, err := os.OpenFile(ts.MkAbs(requestLog), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	ts.Check(err)
-	o := emulator.Options{Log: log}
-	for _, spec := range args {
-		f, err := emulator.ParseFault(spec)
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg {
+			ts.Fatalf("usage: emulator [FAULT...]")
+		}
+		log, err := os.OpenFile(ts.MkAbs(requestLog), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		ts.Check(err)
-		o.Faults = append(o.Faults, f)
+		o := emulator.Options{Log: log}
+		for _, spec := range args {
+			f, err := emulator.ParseFault(spec)
+			ts.Check(err)
+			o.Faults = append(o.Faults, f)
+		}
+		h, err := emulator.NewHandler(o)
+		ts.Check(err)
+		srv := httptest.NewServer(openapitest.Handler(t, doc, h))
+		ts.Defer(func() {
+			srv.CloseClientConnections()
+			srv.Close()
+			_ = log.Close()
+		})
+		ts.Setenv("EMULATOR", srv.URL)
+		ts.Setenv("OPENAI_BASE_URL", srv.URL+"/v1")
+		ts.Setenv("OPENAI_API_KEY", canaryKey)
 	}
-	h, err := emulator.NewHandler(o)
-	ts.Check(err)
-	srv := httptest.NewServer(h)
-	ts.Defer(func() {
-		srv.CloseClientConnections()
-		srv.Close()
-		_ = log.Close()
-	})
-	ts.Setenv("EMULATOR", srv.URL)
-	ts.Setenv("OPENAI_BASE_URL", srv.URL+"/v1")
-	ts.Setenv("OPENAI_API_KEY", canaryKey)
 }
 
 // canaryKey is the key of every script; it must never appear in any output.
