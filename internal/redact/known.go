@@ -124,7 +124,8 @@ func escaped(value string) []string {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(html)
 		if err := enc.Encode(value); err == nil { // a string always encodes
-			forms = append(forms, strings.Trim(strings.TrimSpace(b.String()), `"`))
+			text := strings.TrimSuffix(b.String(), "\n")
+			forms = append(forms, text[1:len(text)-1])
 		}
 	}
 	return forms
