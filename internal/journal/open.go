@@ -33,9 +33,10 @@ type Journal struct {
 // Open opens the journal at path and creates it (0600, its directory 0700) if there is none. It brings an older schema
 // up to date, whichever of several processes comes first.
 //
-// When it returns, the file is known to be a journal of this version, to be writable and to accept a write lock. Space
-// on the disk is proven by Create, which is durable before it returns. Whatever keeps the journal from being used is
-// fault.JournalBroken with the path and a way out; a full disk is fault.DiskFull.
+// When it returns, the file is known to be a journal of this version, and a write to it was tried under the write lock
+// and taken back. Space is left to Create to prove, which is durable before it returns: on a full disk the jobs of
+// yesterday can still be listed. Whatever keeps the journal from being used is fault.JournalBroken with the path and a
+// way out; a disk too full for a new journal is fault.DiskFull.
 func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 	return open(ctx, path, o, migrations)
 }
@@ -170,7 +171,8 @@ func (j *Journal) dsn() string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String()
 }
 
-// start puts the file into WAL mode, takes the write lock as proof that it can be written, and migrates it if needed.
+// start puts the file into WAL mode, tries a write and migrates the file if needed. An unneeded write is rolled back
+// before it costs a sync.
 func (j *Journal) start(ctx context.Context, steps []string) error {
 	if err := j.useWAL(ctx); err != nil {
 		return err

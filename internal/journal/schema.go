@@ -87,8 +87,11 @@ func readHeader(ctx context.Context, tx *sql.Tx) (header, error) {
 	return h, err
 }
 
-// migrate makes the file a journal of the newest version that steps describe. It runs inside a transaction that holds
-// the write lock, so that of many processes that start at once one migrates and the others find the work done.
+// migrate makes the file a journal of the newest version that steps describe and reports whether it had to. It runs
+// inside a transaction that holds the write lock, so that of many processes that start at once one migrates and the
+// others find the work done.
+//
+// The mark is set even if it stands there already: on a read-only file SQLite grants the lock and refuses only a write.
 func (j *Journal) migrate(ctx context.Context, tx *sql.Tx, steps []string) (changed bool, err error) {
 	h, err := readHeader(ctx, tx)
 	if err != nil {
@@ -96,9 +99,6 @@ func (j *Journal) migrate(ctx context.Context, tx *sql.Tx, steps []string) (chan
 	}
 	if err := j.checkHeader(ctx, tx, h, len(steps)); err != nil {
 		return false, err
-	}
-	if h.version == len(steps) {
-		return false, nil
 	}
 	for _, step := range steps[h.version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
@@ -108,7 +108,7 @@ func (j *Journal) migrate(ctx context.Context, tx *sql.Tx, steps []string) (chan
 	// Pragmas take no parameters.
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps))
 	_, err = tx.ExecContext(ctx, mark)
-	return true, err
+	return h.version != len(steps), err
 }
 
 // checkHeader refuses what is not a journal and what a newer mediagen wrote. A file without tables is a new one.
