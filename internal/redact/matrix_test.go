@@ -121,7 +121,8 @@ func TestScrubbedLogStaysJSON(t *testing.T) {
 	w := redact.NewScrubber(redact.NewSecret("known-\"secret\"")).Writer(&b)
 	l := slog.New(slog.NewJSONHandler(w, nil))
 	for _, text := range []string{
-		"Authorization: Bearer abc", "known-\"secret\"", "key sk-0123456789abc", "https://h/?key=abc&b=1", `{"api-key":"abc"}`,
+		"Authorization: Bearer abc", "known-\"secret\"", "key sk-0123456789abc", "https://h/?key=abc&b=1",
+		`{"api-key":"abc"}`,
 		"data:image/png;base64,iVBORw0", long, "map[Api-Key:[abc]]",
 		"POST / HTTP/1.1\r\nCookie: a=b; c=\"d\"\r\n\r\n",
 	} {
