@@ -11,8 +11,6 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"mediagen/internal/fault"
 	"mediagen/internal/sniff"
 )
@@ -242,17 +240,4 @@ func replaceRuns(s string, with rune, keep func(rune) bool) string {
 		b.WriteRune(with)
 	}
 	return b.String()
-}
-
-// Slug makes a readable part of a file name from free text: lower-case letters and digits of any script with single
-// dashes between, at most maxBytes bytes, cut between characters; "untitled" when nothing is left.
-func Slug(text string, maxBytes int) string {
-	s := replaceRuns(strings.ToLower(norm.NFC.String(text)), '-', func(r rune) bool {
-		return unicode.In(r, unicode.L, unicode.M, unicode.N)
-	})
-	s = strings.Trim(cutRunes(strings.Trim(s, "-"), max(0, maxBytes)), "-")
-	if s == "" {
-		return "untitled"
-	}
-	return s
 }

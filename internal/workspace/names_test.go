@@ -173,28 +173,3 @@ func TestLongFileIsCut(t *testing.T) {
 		}
 	}
 }
-
-func TestSlug(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		text string
-		most int
-		want string
-	}{
-		{"A cat, on the moon!", 60, "a-cat-on-the-moon"},
-		{"  --  ", 60, "untitled"},
-		{"", 60, "untitled"},
-		{"../../etc/passwd", 60, "etc-passwd"},
-		{"猫と月", 60, "猫と月"},
-		{"猫と月", 7, "猫と"},
-		{"one two", 4, "one"},
-		{"Cafe\u0301", 60, "caf\u00e9"},
-		{"a\x00\nb\xff", 60, "a-b"},
-		{"x", 0, "untitled"},
-	}
-	for _, tt := range tests {
-		if got := Slug(tt.text, tt.most); got != tt.want {
-			t.Errorf("Slug(%q, %d) = %q, want %q", tt.text, tt.most, got, tt.want)
-		}
-	}
-}

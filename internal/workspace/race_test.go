@@ -24,6 +24,12 @@ func raceTime() time.Duration {
 	return 2500 * time.Millisecond
 }
 
+// racing goes on for the race time, and longer on a busy machine until both outcomes were seen.
+func racing(start time.Time, both bool) bool {
+	took := time.Since(start)
+	return took < raceTime() || (!both && took < time.Minute)
+}
+
 // swapping exchanges the media directory's d with a link to a closed directory, until stop is called.
 func swapping(t *testing.T, s sandbox, closed string) (stop func() int64) {
 	t.Helper()
@@ -74,7 +80,7 @@ func raceReadsOf(t *testing.T, s sandbox, w *Workspace, closed string) {
 	write(t, s.in("d/f"), "inside")
 	stop := swapping(t, s, closed)
 	var good, refused, leaked int
-	for end := time.Now().Add(raceTime()); time.Now().Before(end); {
+	for start := time.Now(); racing(start, good > 0 && refused > 0); {
 		f, err := w.Open(s.in("d/f"), 0)
 		if err != nil {
 			refused++
@@ -94,7 +100,7 @@ func raceReadsOf(t *testing.T, s sandbox, w *Workspace, closed string) {
 	if leaked > 0 {
 		t.Errorf("%d reads returned bytes from outside the root", leaked)
 	}
-	if good == 0 || refused == 0 || swaps < 100 {
+	if good == 0 || refused == 0 {
 		t.Errorf("no race took place: %d swaps, %d good, %d refused", swaps, good, refused)
 	}
 }
@@ -110,7 +116,8 @@ func TestRaceWrites(t *testing.T) {
 	w.ops.sync, w.ops.syncDir = noSync, noSync // durability is not what is raced for
 	stop := swapping(t, s, outside)
 	var saved, spooled, refused int
-	for i, end := 0, time.Now().Add(raceTime()); time.Now().Before(end); i++ {
+	start := time.Now()
+	for i := 0; racing(start, refused > 0 && saved+spooled > 0); i++ {
 		p := spec()
 		p.Dest = "d/" + strconv.Itoa(i) + ".png"
 		target, err := w.Plan(p)

@@ -31,7 +31,7 @@ func (p step) close() {
 // closed name. Links are therefore not followed in the part of the name that the pattern decides; below a directory
 // that it opens whole they work again, and stay below that directory.
 func (s spot) reach() (step, error) {
-	p := step{h: s.root.h, name: s.rel}
+	p := step{h: s.root.h(), name: s.rel}
 	if !s.root.glob() {
 		return p, nil
 	}
@@ -90,8 +90,8 @@ func firm(h *os.Root, name string, opened func() (fs.FileInfo, error)) error {
 }
 
 func errLink() error {
-	return fault.New(fault.PathDenied, "the path has a symbolic link where none is followed: in the spool, or in the part "+
-		"of a name that a pattern of MEDIA_GEN_DIRS matches")
+	return fault.New(fault.PathDenied, "the path has a symbolic link where none is followed: in the spool, or in the "+
+		"part of a name that a pattern of MEDIA_GEN_DIRS matches")
 }
 
 // stat follows links where they may be followed, and else refuses them.
@@ -162,7 +162,7 @@ func (s spot) makeDir() error {
 		return os.MkdirAll(s.abs, 0o777) //nolint:gosec // media directories follow the umask, as other programs' do
 	}
 	if !s.root.glob() {
-		return s.root.h.MkdirAll(s.rel, 0o777)
+		return s.root.h().MkdirAll(s.rel, 0o777)
 	}
 	for i := range len(s.rel) + 1 {
 		if i < len(s.rel) && s.rel[i] != '/' {

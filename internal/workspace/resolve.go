@@ -112,15 +112,15 @@ func (w *Workspace) allows(s spot, a Access) error {
 }
 
 func (w *Workspace) outside(given string) error {
+	where := "the allowed directories (MEDIA_GEN_DIRS)"
 	switch {
 	case w.policy == policyDefault:
-		return fault.New(fault.PathDenied, "%s is outside the default directory; set MEDIA_GEN_DIRS to open others",
-			quote(given))
+		where = "the default directory; MEDIA_GEN_DIRS opens others"
 	case len(w.cfg.Dirs) == 0:
-		return fault.New(fault.PathDenied, "%s is outside the working directory, to which strict mode is bound", quote(given))
-	default:
-		return fault.New(fault.PathDenied, "%s is outside the allowed directories (MEDIA_GEN_DIRS)", quote(given))
+		where = "the working directory, to which strict mode is bound"
 	}
+	return fault.New(fault.PathDenied, "%s is outside %s", quote(given), where).
+		WithHint("mediagen policy test shows which paths are allowed, and why")
 }
 
 func (w *Workspace) ruleOf(r *root) string {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -23,13 +24,22 @@ const (
 
 // root is an allowed directory that is held open.
 type root struct {
-	entry   string      // as configured
-	texts   []string    // absolute spellings that select it: as configured first, then resolved, then merged ones
-	real    string      // resolved
-	pattern string      // escaped for doublestar, relative; "" = everything below
-	info    fs.FileInfo // its identity
-	h       *os.Root
+	entry   string   // as configured
+	texts   []string // absolute spellings that select it: as configured first, then resolved, then merged ones
+	real    string   // resolved
+	pattern string   // escaped for doublestar, relative; "" = everything below
+	held    atomic.Pointer[held]
 }
+
+// held is an open directory with its identity.
+type held struct {
+	h    *os.Root
+	info fs.FileInfo
+}
+
+func (r *root) h() *os.Root { return r.held.Load().h }
+
+func (r *root) same(info fs.FileInfo) bool { return os.SameFile(r.held.Load().info, info) }
 
 func (r *root) glob() bool { return r.pattern != "" }
 
@@ -63,12 +73,12 @@ func (w *Workspace) openEntry(entry string, p entryParts) error {
 		return err
 	}
 	if err := w.checkPlace(r); err != nil {
-		_ = r.h.Close() // err is the reason
+		_ = r.h().Close() // err is the reason
 		return err
 	}
 	if same := w.sameRoot(r); same != nil {
 		same.texts = append(same.texts, r.texts...)
-		return r.h.Close()
+		return r.h().Close()
 	}
 	w.roots = append(w.roots, r)
 	w.warnEntry(r)
@@ -93,7 +103,9 @@ func openRoot(entry string, p entryParts) (*root, error) {
 	if real != p.base {
 		texts = append(texts, real)
 	}
-	return &root{entry: entry, texts: texts, real: real, pattern: p.pattern, info: info, h: h}, nil
+	r := &root{entry: entry, texts: texts, real: real, pattern: p.pattern}
+	r.held.Store(&held{h: h, info: info})
+	return r, nil
 }
 
 func missingDir(err error) error {
@@ -136,7 +148,7 @@ func (w *Workspace) homeReal() string {
 // sameRoot finds an open root that is the same directory with the same pattern, by identity and not by name.
 func (w *Workspace) sameRoot(r *root) *root {
 	for _, have := range w.roots {
-		if have.pattern == r.pattern && os.SameFile(have.info, r.info) {
+		if have.pattern == r.pattern && have.same(r.held.Load().info) {
 			return have
 		}
 	}
@@ -157,7 +169,7 @@ func (w *Workspace) warnEntry(r *root) {
 	if strings.HasSuffix(r.entry, "*") {
 		w.warn(r.entry, "a wildcard at the end opens every name there; end with a directory name or a slash to be exact")
 	}
-	if writableByOthers(r.info) {
+	if writableByOthers(r.held.Load().info) {
 		w.warn(r.entry, "other users can write here and remove each other's files (set the sticky bit or narrow the mode)")
 	}
 }
@@ -178,35 +190,64 @@ func (w *Workspace) openWorkDir() error {
 	return nil
 }
 
-// openTempRoot opens the MCP server's default directory. In a shared temporary directory another user may have made the
-// name first, so it must belong to us.
+// openTempRoot opens the MCP server's default directory.
 func (w *Workspace) openTempRoot() error {
+	r, err := w.makeTempRoot()
+	if err != nil {
+		return err
+	}
+	w.roots = append(w.roots, r)
+	w.warnEntry(r)
+	return nil
+}
+
+// revive makes the default directory again when it was removed while the server ran, as cleaners of temporary
+// directories do. What was opened from the old one stays usable.
+func (w *Workspace) revive() error {
+	if w.policy != policyDefault {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := os.Lstat(w.cfg.TempRoot); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	r, err := w.makeTempRoot()
+	if err != nil {
+		return err
+	}
+	w.roots[0].held.Store(r.held.Load())
+	return nil
+}
+
+// makeTempRoot creates the default directory if need be. In a shared temporary directory another user may have made the
+// name first, so it must belong to us.
+func (w *Workspace) makeTempRoot() (*root, error) {
 	if !filepath.IsAbs(w.cfg.TempRoot) {
-		return fault.New(fault.PolicyInvalid, "the default directory %s must be an absolute path", quote(w.cfg.TempRoot))
+		return nil, fault.New(fault.PolicyInvalid, "the default directory %s must be an absolute path", quote(w.cfg.TempRoot))
 	}
 	dir := filepath.Clean(w.cfg.TempRoot)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.New(fault.PolicyInvalid, "the default directory %s cannot be created: %w; set MEDIA_GEN_DIRS",
+		return nil, fault.New(fault.PolicyInvalid, "the default directory %s cannot be created: %w; set MEDIA_GEN_DIRS",
 			quote(dir), bare(err))
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return fault.New(fault.PolicyInvalid, "the default directory %s cannot be read: %w", quote(dir), bare(err))
+		return nil, fault.New(fault.PolicyInvalid, "the default directory %s cannot be read: %w", quote(dir), bare(err))
 	}
 	if !ownedByUs(info) {
-		return fault.New(fault.PolicyInvalid, "the default directory %s belongs to another user; set MEDIA_GEN_DIRS",
+		return nil, fault.New(fault.PolicyInvalid, "the default directory %s belongs to another user; set MEDIA_GEN_DIRS",
 			quote(dir))
 	}
 	r, err := openRoot(dir, entryParts{base: dir})
 	if err != nil {
-		return fault.New(codeOr(err, fault.PolicyInvalid), "default directory %s: %w", quote(dir), err)
+		return nil, fault.New(codeOr(err, fault.PolicyInvalid), "default directory %s: %w", quote(dir), err)
 	}
-	w.roots = append(w.roots, r)
 	if err := w.checkPlace(r); err != nil {
-		return fault.New(fault.PolicyInvalid, "default directory %s: %w", quote(dir), err)
+		_ = r.h().Close() // err is the reason
+		return nil, fault.New(fault.PolicyInvalid, "default directory %s: %w", quote(dir), err)
 	}
-	w.warnEntry(r)
-	return nil
+	return r, nil
 }
 
 // find returns the root that holds abs, and the slash-separated name below it. Text only selects a root: the open
@@ -238,7 +279,7 @@ func (w *Workspace) findFolded(abs string) (*root, string, bool) {
 			if !in || !r.matches(rel) {
 				continue
 			}
-			if info, err := os.Stat(head); err == nil && os.SameFile(info, r.info) {
+			if info, err := os.Stat(head); err == nil && r.same(info) {
 				return r, rel, true
 			}
 		}

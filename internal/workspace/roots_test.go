@@ -160,6 +160,35 @@ func TestDefaultDirectory(t *testing.T) {
 	}
 }
 
+// TestDefaultDirectoryRemoved: a cleaner of temporary directories does not stop a server that runs for weeks.
+func TestDefaultDirectoryRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	cfg := s.config()
+	cfg.Dirs, cfg.TempRoot = nil, filepath.Join(s.dir, "tmp", "media-gen-mcp")
+	w := open(t, cfg)
+	old := create(t, plan(t, w, spec()), 0)
+	fill(t, old, "received before")
+	if err := os.RemoveAll(filepath.Join(s.dir, "tmp")); err != nil {
+		t.Fatal(err)
+	}
+	f := create(t, plan(t, w, spec()), 0)
+	fill(t, f, "new")
+	saved, err := f.Commit("png")
+	if err != nil || read(t, saved.Path) != "new" || filepath.Dir(saved.Path) != cfg.TempRoot {
+		t.Errorf("after the removal: %+v, %v", saved, err)
+	}
+	in, err := w.Open(filepath.Base(saved.Path), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = in.Close()
+	saved, err = old.Commit("png") // its file was removed with the directory, but it is still open
+	if err == nil || !saved.Spooled || read(t, saved.Path) != "received before" {
+		t.Errorf("an output from before: %+v, %v", saved, err)
+	}
+}
+
 func TestDefaultDirectoryOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

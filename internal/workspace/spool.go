@@ -211,8 +211,8 @@ func (w *Workspace) DropSpooled(spoolPath string) error {
 
 // openSpoolOf opens the directory of a spooled file and returns the file's name in it.
 func (w *Workspace) openSpoolOf(spoolPath string) (*os.Root, string, error) {
-	dir, name := filepath.Split(filepath.Clean(spoolPath))
-	if dir = filepath.Clean(dir); !w.isSpool(dir) {
+	dir, name := filepath.Dir(spoolPath), filepath.Base(spoolPath)
+	if !w.isSpool(dir) {
 		return nil, "", fault.New(fault.PathDenied, "%s is not in the spool", quote(spoolPath))
 	}
 	h, err := os.OpenRoot(dir)
@@ -227,7 +227,11 @@ func (w *Workspace) isSpool(dir string) bool {
 	if w.cfg.StateDir != "" && dir == w.spoolPath() {
 		return true
 	}
-	return filepath.Dir(dir) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(dir), tempSpoolPrefix)
+	if filepath.Dir(dir) != filepath.Clean(os.TempDir()) || !strings.HasPrefix(filepath.Base(dir), tempSpoolPrefix) {
+		return false
+	}
+	info, err := os.Lstat(dir) // others can make such a name there too
+	return err == nil && info.IsDir() && ownedByUs(info)
 }
 
 // saveAs saves all of r at exactly finalPath.

@@ -47,6 +47,9 @@ type Target struct {
 // The errors are path_denied, path_invalid, not_regular, exists, read_only, disk_full, io_failed and, for naming,
 // invalid_argument.
 func (w *Workspace) Plan(s OutputSpec) (*Target, error) {
+	if err := w.revive(); err != nil {
+		return nil, err
+	}
 	t, err := w.draft(s)
 	if err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func (w *Workspace) Close() error {
 	defer w.mu.Unlock()
 	var first error
 	for _, r := range w.roots {
-		if err := r.h.Close(); err != nil && first == nil {
+		if err := r.h().Close(); err != nil && first == nil {
 			first = err
 		}
 	}
