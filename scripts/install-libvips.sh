@@ -8,22 +8,19 @@ compiler=$(go env CC)
 have_compiler() { command -v "${compiler%% *}" >/dev/null 2>&1; }
 have_libvips() { pkg-config --exists 'vips >= 8.14' >/dev/null 2>&1; }
 
-packages=(libvips-dev pkg-config)
-if ! have_compiler; then
-  if [ "${1:-}" != --compiler ]; then
-    echo "libvips: no C compiler here, so the pure-Go imaging is used" >&2
-    exit 3
-  fi
-  packages+=(gcc libc6-dev)
-fi
-
 if have_compiler && have_libvips; then
   exit 0
 fi
 
-install="apt-get install -y --no-install-recommends ${packages[*]}"
-echo "libvips: 8.14 or newer is missing; on Debian 12 or Ubuntu 24.04 and newer this installs it:" >&2
-echo "    sudo $install" >&2
+packages=(libvips-dev pkg-config)
+have_compiler || packages+=(gcc libc6-dev)
+echo "libvips 8.14 or newer is missing; on Debian 12 or Ubuntu 24.04 and newer this installs it:" >&2
+echo "    sudo apt-get install -y --no-install-recommends ${packages[*]}" >&2
+
+if ! have_compiler && [ "${1:-}" != --compiler ]; then
+  echo "libvips: not installed, because there is no C compiler to build with it" >&2
+  exit 3
+fi
 if ! command -v apt-get >/dev/null 2>&1; then
   echo "libvips: no apt-get here; elsewhere install libvips with its headers and pkg-config" >&2
   exit 3
