@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 // body writes a reply and keeps the first error. Behind an error everything is dropped: the client is gone.
@@ -38,9 +40,9 @@ var errEnough = errors.New("enough") //nolint:gochecknoglobals // constant
 
 // base64 writes a picture as the inside of a JSON string, wrong in the way the plan asks for. Unless negative, limit
 // is the number of base64 characters after which it stops.
-func (b *body) base64(pic picture, limit int64) {
+func (b *body) base64(pic drawing.File, limit int64) {
 	if b.plan.dataPrefix {
-		b.text([]byte("data:" + mimeOf(pic.format) + ";base64,"))
+		b.text([]byte("data:" + pic.MIME() + ";base64,"))
 	}
 	if b.err != nil {
 		return
@@ -50,13 +52,13 @@ func (b *body) base64(pic picture, limit int64) {
 		w = escaper{w}
 	}
 	if b.plan.badBase64 {
-		w = &spoiler{w: w, left: base64Len(pic.size()) / 2}
+		w = &spoiler{w: w, left: base64Len(pic.Size()) / 2}
 	}
 	if limit >= 0 {
 		w = &limiter{w: w, left: limit}
 	}
 	enc := base64.NewEncoder(base64.StdEncoding, w)
-	_, err := io.Copy(enc, pic.open())
+	_, err := io.Copy(enc, pic.Open())
 	if err == nil {
 		err = enc.Close()
 	}

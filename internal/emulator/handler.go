@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 // service is everything that requests share.
@@ -16,7 +18,7 @@ type service struct {
 	now     func() time.Time
 	log     *requestLog
 	faults  *faultBook
-	painter *painter
+	painter *drawing.Painter
 	shelf   *shelf
 	serial  atomic.Int64
 
@@ -38,7 +40,7 @@ func newService(o Options) (*service, error) {
 			return nil, err
 		}
 	}
-	p, err := newPainter()
+	p, err := drawing.New()
 	if err != nil {
 		return nil, err
 	}

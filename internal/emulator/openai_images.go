@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"unicode/utf8"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 // openAIImageRoutes serve the create and edit routes under the bases of OpenAI, of clients that append no version, and
@@ -110,31 +112,31 @@ func (x *exchange) validate(f fields, prompt string, up *upload) (*imageJob, *ap
 }
 
 // draw makes the final picture at an index.
-func (x *exchange) draw(j *imageJob, index int) (picture, error) {
+func (x *exchange) draw(j *imageJob, index int) (drawing.File, error) {
 	s := j.sketch(index)
 	switch format := x.format(j); format {
 	case "svg":
-		return x.finish(svgPicture(s), nil)
+		return x.finish(drawing.Vector(s), nil)
 	case "gif":
-		return x.finish(x.s.painter.animate(s, j.params.Frames, j.params.FrameMS))
+		return x.finish(x.s.painter.Animate(s, j.params.Frames, j.params.FrameMS))
 	default:
-		img, err := x.s.painter.paint(s)
+		img, err := x.s.painter.Paint(s)
 		if err != nil {
-			return picture{}, err
+			return drawing.File{}, err
 		}
 		return x.encode(j, img)
 	}
 }
 
 // encode writes pixels in the format of the job.
-func (x *exchange) encode(j *imageJob, img image.Image) (picture, error) {
-	return x.finish(encodePicture(x.r.Context(), img, x.format(j), j.params.Compression, j.params.Prompt))
+func (x *exchange) encode(j *imageJob, img image.Image) (drawing.File, error) {
+	return x.finish(drawing.Encode(x.r.Context(), img, x.format(j), j.params.Compression, j.params.Prompt))
 }
 
 // finish pads a picture if a fault asks for it.
-func (x *exchange) finish(pic picture, err error) (picture, error) {
+func (x *exchange) finish(pic drawing.File, err error) (drawing.File, error) {
 	if x.plan.padMB > 0 {
-		pic.padTo(int64(x.plan.padMB) * 1_000_000)
+		pic.PadTo(int64(x.plan.padMB) * 1_000_000)
 	}
 	return pic, err
 }
@@ -151,10 +153,21 @@ func (x *exchange) format(j *imageJob) string {
 	}
 }
 
-func (j *imageJob) sketch(index int) sketch {
+// sketch says what picture index of the job shows.
+func (j *imageJob) sketch(index int) drawing.Sketch {
 	p := j.params
-	return sketch{
-		w: p.Width, h: p.Height, prompt: p.Prompt, model: p.Model, index: index, count: p.N,
-		transparent: p.Background == "transparent", upload: j.upload,
+	s := drawing.Sketch{
+		Width: p.Width, Height: p.Height, Prompt: p.Prompt, Model: p.Model, Index: index, Count: p.N,
+		Transparent: p.Background == "transparent",
 	}
+	for _, in := range j.inputs() {
+		s.Photos = append(s.Photos, in.photo)
+	}
+	if up := j.upload; up != nil && up.mask != nil {
+		s.Mask = up.mask.photo
+	}
+	if up := j.upload; up != nil && up.markup != nil {
+		s.Markup = up.markup.photo
+	}
+	return s
 }

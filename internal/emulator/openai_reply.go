@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 // replyHead and replyTail are the parts of an images reply around its data list. The counts come behind the pictures,
@@ -45,7 +47,7 @@ func (x *exchange) reply(j *imageJob) {
 // replyJSON sends the pictures one after another; only one is in memory at a time. The first is drawn before the
 // status line, so that a build that cannot write the format says so with a status.
 func (x *exchange) replyJSON(j *imageJob, n int) {
-	var pic picture
+	var pic drawing.File
 	if n > 0 {
 		var err error
 		if pic, err = x.draw(j, 0); err != nil {
@@ -55,11 +57,11 @@ func (x *exchange) replyJSON(j *imageJob, n int) {
 	}
 	head, tail := x.envelope(j, n)
 	if n == 1 && x.plan.plainBase64() {
-		length := int64(len(head)+len(b64Open)+len(b64Close)+len(tail)) + base64Len(pic.size())
+		length := int64(len(head)+len(b64Open)+len(b64Close)+len(tail)) + base64Len(pic.Size())
 		x.w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
 	}
 	x.w.Header().Set("Content-Type", "application/json")
-	out := x.newBody(int64(n) * base64Len(pic.size()))
+	out := x.newBody(int64(n) * base64Len(pic.Size()))
 	out.text(head)
 	for i := range n {
 		if i > 0 {
@@ -72,7 +74,7 @@ func (x *exchange) replyJSON(j *imageJob, n int) {
 		}
 		if last := n == 1 || i == 1; x.plan.truncate != cutNone && last {
 			out.text([]byte(b64Open))
-			out.base64(pic, base64Len(pic.size())/2)
+			out.base64(pic, base64Len(pic.Size())/2)
 			x.end(x.plan.truncate)
 			return
 		}
@@ -125,7 +127,7 @@ func encodeJSON(v any) []byte {
 }
 
 // item sends one element of the data list.
-func (x *exchange) item(out *body, pic picture) {
+func (x *exchange) item(out *body, pic drawing.File) {
 	if x.plan.asURL == urlNone {
 		out.text([]byte(b64Open))
 		out.base64(pic, -1)
@@ -141,7 +143,7 @@ func (x *exchange) item(out *body, pic picture) {
 }
 
 // address puts a picture on the shelf and names it in the way the plan asks for.
-func (x *exchange) address(pic picture) (string, error) {
+func (x *exchange) address(pic drawing.File) (string, error) {
 	path := x.s.shelf.put(pic)
 	switch x.plan.asURL {
 	case urlRelative:

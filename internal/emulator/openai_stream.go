@@ -1,6 +1,10 @@
 package emulator
 
-import "net/http"
+import (
+	"net/http"
+
+	"mediagen/internal/emulator/drawing"
+)
 
 // eventTail is what an event carries behind its type and picture. Nil fields belong to the other kind of event.
 type eventTail struct {
@@ -19,13 +23,13 @@ type eventTail struct {
 func (x *exchange) stream(j *imageJob, n int) {
 	var out *body
 	for i := range n {
-		img, err := x.s.painter.paint(j.sketch(i))
+		img, err := x.s.painter.Paint(j.sketch(i))
 		if err != nil {
 			x.breakOff(out, j)
 			return
 		}
 		for k := range j.params.Partials {
-			pic, err := x.encode(j, coarse(img, maxPartials-j.params.Partials+k+1))
+			pic, err := x.encode(j, drawing.Coarse(img, maxPartials-j.params.Partials+k+1))
 			if err != nil {
 				x.breakOff(out, j)
 				return
@@ -49,22 +53,22 @@ func (x *exchange) stream(j *imageJob, n int) {
 			return
 		}
 	}
-	x.openStream(out, j, n, picture{})
+	x.openStream(out, j, n, drawing.File{})
 }
 
 // openStream sends the headers once there is something to send.
-func (x *exchange) openStream(out *body, j *imageJob, n int, first picture) *body {
+func (x *exchange) openStream(out *body, j *imageJob, n int, first drawing.File) *body {
 	if out != nil {
 		return out
 	}
 	x.w.Header().Set("Content-Type", "text/event-stream")
 	x.w.Header().Set("Cache-Control", "no-cache")
 	x.w.WriteHeader(http.StatusOK)
-	return x.newBody(int64(n*(1+j.params.Partials)) * base64Len(first.size()))
+	return x.newBody(int64(n*(1+j.params.Partials)) * base64Len(first.Size()))
 }
 
 // event sends one event with a picture and flushes it.
-func (x *exchange) event(out *body, j *imageJob, suffix string, pic picture, tail eventTail) {
+func (x *exchange) event(out *body, j *imageJob, suffix string, pic drawing.File, tail eventTail) {
 	p := j.params
 	tail.CreatedAt, tail.Size, tail.Quality = x.s.now().Unix(), p.Size, p.Quality
 	tail.Background, tail.OutputFormat = p.Background, p.Format

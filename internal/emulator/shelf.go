@@ -4,8 +4,9 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 const (
@@ -17,14 +18,14 @@ const (
 type shelf struct {
 	mu       sync.Mutex
 	order    []string
-	pictures map[string]picture
+	pictures map[string]drawing.File
 }
 
-func newShelf() *shelf { return &shelf{pictures: map[string]picture{}} }
+func newShelf() *shelf { return &shelf{pictures: map[string]drawing.File{}} }
 
 // put keeps a picture and returns its path.
-func (s *shelf) put(p picture) string {
-	name := digest(string(p.data)) + "-" + strconv.FormatInt(p.pad, 10) + "." + p.format
+func (s *shelf) put(p drawing.File) string {
+	name := p.Name()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.pictures[name]; !ok {
@@ -38,7 +39,7 @@ func (s *shelf) put(p picture) string {
 	return picturePath + name
 }
 
-func (s *shelf) get(name string) (picture, bool) {
+func (s *shelf) get(name string) (drawing.File, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.pictures[name]
@@ -57,15 +58,8 @@ func sendPicture(x *exchange) {
 		return
 	}
 	h := x.w.Header()
-	h.Set("Content-Type", mimeOf(p.format))
-	h.Set("Content-Length", strconv.FormatInt(p.size(), 10))
+	h.Set("Content-Type", p.MIME())
+	h.Set("Content-Length", strconv.FormatInt(p.Size(), 10))
 	x.w.WriteHeader(http.StatusOK)
-	_, _ = io.Copy(x.w, p.open()) // a client that went away is no failure
-}
-
-func mimeOf(format string) string {
-	if format == "svg" {
-		return "image/svg+xml"
-	}
-	return "image/" + strings.ToLower(format)
+	_, _ = io.Copy(x.w, p.Open()) // a client that went away is no failure
 }

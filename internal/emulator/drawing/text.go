@@ -1,4 +1,4 @@
-package emulator
+package drawing
 
 import (
 	"fmt"
@@ -15,10 +15,11 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// painter holds the embedded fonts. It is safe for concurrent use.
-type painter struct{ regular, bold *opentype.Font }
+// Painter holds the embedded fonts. It is safe for concurrent use.
+type Painter struct{ regular, bold *opentype.Font }
 
-func newPainter() (*painter, error) {
+// New reads the embedded fonts.
+func New() (*Painter, error) {
 	regular, err := opentype.Parse(goregular.TTF)
 	if err != nil {
 		return nil, fmt.Errorf("parse embedded font: %w", err)
@@ -27,7 +28,7 @@ func newPainter() (*painter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse embedded font: %w", err)
 	}
-	return &painter{regular, bold}, nil
+	return &Painter{regular, bold}, nil
 }
 
 // pen writes in one font and size. Characters that the font lacks become a box that holds their code point.
@@ -186,4 +187,13 @@ func visible(prompt string) string {
 		}
 		return r
 	}, prompt)
+}
+
+// clip shortens text to a number of characters.
+func clip(s string, limit int) string {
+	r := []rune(s)
+	if len(r) <= limit {
+		return s
+	}
+	return string(r[:limit]) + "…"
 }

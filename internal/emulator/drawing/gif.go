@@ -1,4 +1,4 @@
-package emulator
+package drawing
 
 import (
 	"bytes"
@@ -8,17 +8,18 @@ import (
 	"math"
 )
 
-// animate paints a sketch as a GIF in which a dot crosses the sky. Frames behind the first hold only what changes.
-func (p *painter) animate(s sketch, frames, frameMS int) (picture, error) {
-	base, err := p.paint(s)
+// Animate paints a sketch as a GIF in which a dot crosses the sky. There are 2 frames or more; those
+// behind the first hold only what changes. A frame is shown for frameMS milliseconds, rounded to ten.
+func (p *Painter) Animate(s Sketch, frames, frameMS int) (File, error) {
+	base, err := p.Paint(s)
 	if err != nil {
-		return picture{}, err
+		return File{}, err
 	}
 	delay := max(1, (frameMS+5)/10)
-	anim := gif.GIF{Config: image.Config{ColorModel: cube(), Width: s.w, Height: s.h}}
+	anim := gif.GIF{Config: image.Config{ColorModel: cube(), Width: s.Width, Height: s.Height}}
 	var dirty image.Rectangle
 	for i := range frames {
-		c := newCanvas(s.w, s.h)
+		c := newCanvas(s.Width, s.Height)
 		copy(c.Pix, base.Pix)
 		dot := c.dot(float64(i) / float64(frames-1))
 		box := base.Rect
@@ -32,10 +33,10 @@ func (p *painter) animate(s sketch, frames, frameMS int) (picture, error) {
 	}
 	var out bytes.Buffer
 	if err := gif.EncodeAll(&out, &anim); err != nil {
-		return picture{}, err
+		return File{}, err
 	}
-	data := gifWithText(out.Bytes(), s.prompt)
-	return picture{format: "gif", data: data, seam: len(data)}, nil
+	data := gifWithText(out.Bytes(), s.Prompt)
+	return File{Format: "gif", data: data, seam: len(data)}, nil
 }
 
 // dot paints the moving dot at t (0..1) of its way and returns the box that it touched.

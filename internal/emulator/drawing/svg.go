@@ -1,4 +1,4 @@
-package emulator
+package drawing
 
 import (
 	"encoding/xml"
@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// svgPicture writes a sketch as an SVG with the same palettes as the pixel scenes: a sky, a sun, three hills, and a
+// Vector writes a sketch as an SVG with the same palettes as the pixel scenes: a sky, a sun, three hills, and a
 // card with the word EMULATED and the beginning of the prompt. The whole prompt is its description.
-func svgPicture(s sketch) picture {
+func Vector(s Sketch) File {
 	rng := s.seed()
 	p := palettes[rng.IntN(len(palettes))]
-	w, h := float64(s.w), float64(s.h)
+	w, h := float64(s.Width), float64(s.Height)
 	unit := min(w, h)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`, s.w, s.h, s.w, s.h)
-	fmt.Fprintf(&b, "\n<title>EMULATED</title>\n<desc>%s</desc>\n", escaped(s.prompt))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`, s.Width, s.Height, s.Width, s.Height)
+	fmt.Fprintf(&b, "\n<title>EMULATED</title>\n<desc>%s</desc>\n", escaped(s.Prompt))
 	fmt.Fprintf(&b, `<defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="%s"/>`+
 		`<stop offset="1" stop-color="%s"/></linearGradient></defs>`+"\n", hexColor(p.top), hexColor(p.low))
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="url(#sky)"/>`+"\n", s.w, s.h)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="url(#sky)"/>`+"\n", s.Width, s.Height)
 	fmt.Fprintf(&b, `<circle cx="%.0f" cy="%.0f" r="%.0f" fill="%s"/>`+"\n",
 		w*between(rng, 0.2, 0.8), h*between(rng, 0.2, 0.36), unit*between(rng, 0.09, 0.15), hexColor(p.sun))
 	for i := range 3 {
@@ -37,9 +37,9 @@ func svgPicture(s sketch) picture {
 		"EMULATED</text>\n", unit*0.08, top+size*1.2, size*0.6)
 	letters := int((w - unit*0.16) / (size * 0.56))
 	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" font-family="sans-serif" font-size="%.0f" fill="#fff">%s</text>`+"\n</svg>\n",
-		unit*0.08, top+size*2.6, size, escaped(clip(visible(s.prompt), letters)))
+		unit*0.08, top+size*2.6, size, escaped(clip(visible(s.Prompt), letters)))
 	data := []byte(b.String())
-	return picture{format: "svg", data: data, seam: len(data)}
+	return File{Format: "svg", data: data, seam: len(data)}
 }
 
 func hexColor(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -1,4 +1,4 @@
-package emulator
+package drawing
 
 import (
 	"image/color"

@@ -1,11 +1,13 @@
-package emulator
+package drawing
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"io"
@@ -15,9 +17,9 @@ import (
 	"mediagen/internal/imaging"
 )
 
-// picture is a complete file. At seam, ancillary bytes that every reader skips may be put in.
-type picture struct {
-	format string
+// File is a complete picture file. At seam, ancillary bytes that every reader skips may be put in.
+type File struct {
+	Format string // png, jpeg, webp, gif or svg
 	data   []byte
 	seam   int
 	pad    int64 // bytes of padding to put in at seam
@@ -26,11 +28,11 @@ type picture struct {
 // software is what the metadata names as the maker.
 const software = "mediagen emulator"
 
-// encodePicture writes pixels in a format and adds the prompt as metadata: PNG iTXt, JPEG and WebP XMP.
-func encodePicture(ctx context.Context, img image.Image, format string, quality int, prompt string) (picture, error) {
+// Encode writes pixels in a format and adds the prompt as metadata: PNG iTXt, JPEG and WebP XMP.
+func Encode(ctx context.Context, img image.Image, format string, quality int, prompt string) (File, error) {
 	data, err := imaging.EncodeImage(ctx, img, imaging.EncodeOptions{Format: format, Quality: max(1, quality)})
 	if err != nil {
-		return picture{}, err
+		return File{}, err
 	}
 	switch format {
 	case "png":
@@ -40,17 +42,17 @@ func encodePicture(ctx context.Context, img image.Image, format string, quality 
 	case "webp":
 		return webpWithText(data, img, prompt)
 	}
-	return picture{format: format, data: data, seam: len(data)}, nil
+	return File{Format: format, data: data, seam: len(data)}, nil
 }
 
 var errLayout = errors.New("encoder wrote a file of unexpected layout") //nolint:gochecknoglobals // constant
 
 // pngWithText puts the prompt into an iTXt chunk and the maker into a tEXt chunk, after IHDR (PNG, third edition,
 // 11.3.3). The seam lies before IEND.
-func pngWithText(data []byte, prompt string) (picture, error) {
+func pngWithText(data []byte, prompt string) (File, error) {
 	const afterHeader = 8 + 25
 	if len(data) < afterHeader+12 || string(data[12:16]) != "IHDR" {
-		return picture{}, errLayout
+		return File{}, errLayout
 	}
 	text := append([]byte("Description\x00\x00\x00\x00\x00"), prompt...)
 	out := bytes.NewBuffer(make([]byte, 0, len(data)+len(text)+100))
@@ -58,7 +60,7 @@ func pngWithText(data []byte, prompt string) (picture, error) {
 	writePNGChunk(out, "iTXt", text)
 	writePNGChunk(out, "tEXt", []byte("Software\x00"+software))
 	out.Write(data[afterHeader:])
-	return picture{format: "png", data: out.Bytes(), seam: out.Len() - 12}, nil
+	return File{Format: "png", data: out.Bytes(), seam: out.Len() - 12}, nil
 }
 
 func writePNGChunk(out *bytes.Buffer, kind string, body []byte) {
@@ -73,17 +75,17 @@ func writePNGChunk(out *bytes.Buffer, kind string, body []byte) {
 
 // jpegWithText puts the prompt into an XMP packet (APP1) behind the leading segment, and, when it is too long for one
 // segment, in full into comments. The seam lies behind them.
-func jpegWithText(data []byte, prompt string) (picture, error) {
+func jpegWithText(data []byte, prompt string) (File, error) {
 	const maxSegment = 65533
 	if len(data) < 6 || data[0] != 0xff || data[1] != 0xd8 {
-		return picture{}, errLayout
+		return File{}, errLayout
 	}
 	at := 2
 	if data[2] == 0xff && data[3] == 0xe0 { // JFIF has to stay first
 		at += 2 + int(binary.BigEndian.Uint16(data[4:6]))
 	}
 	if at > len(data) {
-		return picture{}, errLayout
+		return File{}, errLayout
 	}
 	var extra bytes.Buffer
 	packet := "http://ns.adobe.com/xap/1.0/\x00" + xmp(prompt)
@@ -99,7 +101,7 @@ func jpegWithText(data []byte, prompt string) (picture, error) {
 	}
 	out := make([]byte, 0, len(data)+extra.Len())
 	out = append(append(append(out, data[:at]...), extra.Bytes()...), data[at:]...)
-	return picture{format: "jpeg", data: out, seam: at + extra.Len()}, nil
+	return File{Format: "jpeg", data: out, seam: at + extra.Len()}, nil
 }
 
 func writeJPEGSegment(out *bytes.Buffer, marker byte, body string) {
@@ -110,9 +112,9 @@ func writeJPEGSegment(out *bytes.Buffer, marker byte, body string) {
 
 // webpWithText turns the file into the extended layout with an XMP chunk at its end (RFC 9649, 2.7). The seam lies
 // behind it.
-func webpWithText(data []byte, img image.Image, prompt string) (picture, error) {
+func webpWithText(data []byte, img image.Image, prompt string) (File, error) {
 	if len(data) < 20 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return picture{}, errLayout
+		return File{}, errLayout
 	}
 	const flagXMP, flagAlpha = 0x04, 0x10
 	var body bytes.Buffer
@@ -135,7 +137,7 @@ func webpWithText(data []byte, img image.Image, prompt string) (picture, error) 
 	writeRIFFChunk(&body, "XMP ", []byte(xmp(prompt)))
 	out := append([]byte("RIFF\x00\x00\x00\x00WEBP"), body.Bytes()...)
 	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-8)) //nolint:gosec // far below 4 GiB
-	return picture{format: "webp", data: out, seam: len(out)}, nil
+	return File{Format: "webp", data: out, seam: len(out)}, nil
 }
 
 func writeRIFFChunk(out *bytes.Buffer, kind string, body []byte) {
@@ -173,45 +175,59 @@ func cutBytes(s string, limit int) string {
 	return s[:limit]
 }
 
-// padTo asks for a file of at least size bytes; the padding is made while the file is read.
-func (p *picture) padTo(size int64) { p.pad = max(0, size-int64(len(p.data))) }
-
-// size returns the length of the file in bytes.
-func (p picture) size() int64 {
-	if p.pad == 0 {
-		return int64(len(p.data))
+// MIME returns the media type.
+func (f File) MIME() string {
+	if f.Format == "svg" {
+		return "image/svg+xml"
 	}
-	_, n := p.padding()
-	return int64(len(p.data)) + n
+	return "image/" + f.Format
 }
 
-// open returns the file. Padding is never held in memory.
-func (p picture) open() io.Reader {
-	if p.pad == 0 {
-		return bytes.NewReader(p.data)
+// Name returns a file name that follows from the bytes.
+func (f File) Name() string {
+	sum := sha256.Sum256(f.data)
+	return fmt.Sprintf("%x-%d.%s", sum[:8], f.pad, f.Format)
+}
+
+// PadTo asks for a file of at least size bytes; the padding is made while the file is read.
+func (f *File) PadTo(size int64) { f.pad = max(0, size-int64(len(f.data))) }
+
+// Size returns the length of the file in bytes.
+func (f File) Size() int64 {
+	if f.pad == 0 {
+		return int64(len(f.data))
 	}
-	fill, n := p.padding()
-	head := p.data[:p.seam]
-	if p.format == "webp" {
+	_, n := f.padding()
+	return int64(len(f.data)) + n
+}
+
+// Open returns the file from its beginning. Padding is never held in memory.
+func (f File) Open() io.Reader {
+	if f.pad == 0 {
+		return bytes.NewReader(f.data)
+	}
+	fill, n := f.padding()
+	head := f.data[:f.seam]
+	if f.Format == "webp" {
 		head = bytes.Clone(head)
-		binary.LittleEndian.PutUint32(head[4:], uint32(int64(len(p.data))-8+n)) //nolint:gosec // padMB is bounded
+		binary.LittleEndian.PutUint32(head[4:], uint32(int64(len(f.data))-8+n)) //nolint:gosec // padMB is bounded
 	}
-	return io.MultiReader(bytes.NewReader(head), fill, bytes.NewReader(p.data[p.seam:]))
+	return io.MultiReader(bytes.NewReader(head), fill, bytes.NewReader(f.data[f.seam:]))
 }
 
-// padding returns about p.pad bytes, at least, that readers of the format skip, and their exact number.
-func (p picture) padding() (io.Reader, int64) {
-	switch p.format {
+// padding returns about f.pad bytes, at least, that readers of the format skip, and their exact number.
+func (f File) padding() (io.Reader, int64) {
+	switch f.Format {
 	case "png":
-		return pngPadding(p.pad)
+		return pngPadding(f.pad)
 	case "jpeg":
-		return jpegPadding(p.pad)
+		return jpegPadding(f.pad)
 	case "webp":
-		n := max(8, p.pad+p.pad%2)
+		n := max(8, f.pad+f.pad%2)
 		head := append([]byte("PADD"), binary.LittleEndian.AppendUint32(nil, uint32(n-8))...) //nolint:gosec // bounded
 		return io.MultiReader(bytes.NewReader(head), zeros(n-8)), n
 	}
-	return io.LimitReader(repeat(' '), p.pad), p.pad // blanks behind the end of a GIF or SVG
+	return io.LimitReader(repeat(' '), f.pad), f.pad // blanks behind the end of a GIF or SVG
 }
 
 // pngPadding is one private chunk that is safe to copy and not critical.

@@ -1,0 +1,195 @@
+package openapitest_test
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"mediagen/internal/emulator/openapitest"
+)
+
+// spy is a testing.TB that notes failures instead of failing.
+type spy struct {
+	testing.TB
+	failures []string
+}
+
+func (s *spy) Helper() {}
+
+func (s *spy) Errorf(format string, args ...any) {
+	s.failures = append(s.failures, fmt.Sprintf(format, args...))
+}
+
+func document(t *testing.T) []byte {
+	t.Helper()
+	doc, err := os.ReadFile("../../../testdata/cases/openai-openapi-media.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+const (
+	goodRequest = `{"prompt":"x","model":"m","n":2,"complexity":"low","output_format":"svg","svg":{"reasoning":{"effort":"low"}}}`
+	goodReply   = `{"created":1,"background":"opaque","data":[{"b64_json":"AA=="}],"output_format":"png","quality":"max",` +
+		`"size":"1280x720","safety_identifier":null,"usage":{"input_tokens":1,"output_tokens":2,"total_tokens":3,` +
+		`"input_tokens_details":{"text_tokens":1,"image_tokens":0}}}`
+	goodEvent = "event: image_generation.completed\ndata: {\"type\":\"image_generation.completed\",\"b64_json\":\"AA==\"," +
+		"\"created_at\":1,\"size\":\"64x64\",\"quality\":\"low\",\"background\":\"opaque\",\"output_format\":\"png\"," +
+		"\"usage\":{\"input_tokens\":1,\"output_tokens\":2,\"total_tokens\":3,\"input_tokens_details\":{\"text_tokens\":1,\"image_tokens\":0}}}\n\n"
+	goodError = `{"error":{"message":"no","type":"t","param":null,"code":"c"}}`
+)
+
+// exchange sends one request through the handler and returns what it complains about.
+func exchange(t *testing.T, r *http.Request, status int, contentType, body string, header ...string) string {
+	t.Helper()
+	s := &spy{TB: t}
+	h := openapitest.Handler(s, document(t), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sink bytes.Buffer
+		if _, err := sink.ReadFrom(r.Body); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", contentType)
+		for _, name := range header {
+			w.Header().Set(name, "x")
+		}
+		w.WriteHeader(status)
+		if _, err := w.Write([]byte(body)); err != nil {
+			t.Error(err)
+		}
+	}))
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	if rec.Code != status || rec.Body.String() != body {
+		t.Errorf("the handler changed the reply: %d %q", rec.Code, rec.Body.String())
+	}
+	return strings.Join(s.failures, "\n")
+}
+
+func post(path, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+func edit(t *testing.T, values map[string]string, files ...string) *http.Request {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, name := range files {
+		part, err := w.CreateFormFile(name, "a.png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write([]byte("bytes")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, v := range values {
+		if err := w.WriteField(k, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/v1/images/edits", &b)
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	return r
+}
+
+func TestHandlerAcceptsWhatTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	const generations, jsonType = "/v1/images/generations", "application/json"
+	for name, got := range map[string]string{
+		"create": exchange(t, post(generations, goodRequest), 200, jsonType, goodReply),
+		"azure":  exchange(t, post("/openai/deployments/d/images/generations?api-version=1", goodRequest), 200, jsonType, goodReply),
+		"stream": exchange(t, post(generations, goodRequest), 200, "text/event-stream", goodEvent+goodEvent),
+		"error":  exchange(t, post(generations, `{"n":"bad"}`), 400, jsonType, goodError),
+		"fault":  exchange(t, post(generations, goodRequest), 200, "text/html", "<html>", "X-Emulator-Fault"),
+		"edit": exchange(t, edit(t, map[string]string{
+			"prompt": "x", "n": "2", "stream": "true", "partial_images": "1", "svg[reasoning][effort]": "low",
+		}, "image[]", "image[]", "mask", "markup"), 200, jsonType, goodReply),
+		"one image": exchange(t, edit(t, map[string]string{"prompt": "x"}, "image"), 200, jsonType, goodReply),
+		"models": exchange(t, httptest.NewRequest(http.MethodGet, "/v1/models", nil), 200, jsonType,
+			`{"object":"list","data":[{"id":"a","object":"model","created":1,"owned_by":"b","shutdown_date":null}]}`),
+	} {
+		if got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestHandlerRefusesTheRest(t *testing.T) {
+	t.Parallel()
+	const generations, jsonType = "/v1/images/generations", "application/json"
+	change := func(s, old, new string) string {
+		if !strings.Contains(s, old) {
+			t.Errorf("%q is not in the sample", old)
+		}
+		return strings.Replace(s, old, new, 1)
+	}
+	for name, got := range map[string]string{
+		"unknown request field":  exchange(t, post(generations, change(goodRequest, `"n"`, `"nn"`)), 200, jsonType, goodReply),
+		"unknown request value":  exchange(t, post(generations, change(goodRequest, `"svg",`, `"bmp",`)), 200, jsonType, goodReply),
+		"request type":           exchange(t, post(generations, change(goodRequest, `2`, `"2"`)), 200, jsonType, goodReply),
+		"request is no json":     exchange(t, post(generations, `{`), 200, jsonType, goodReply),
+		"unknown nested field":   exchange(t, post(generations, change(goodRequest, `effort`, `force`)), 200, jsonType, goodReply),
+		"unknown reply field":    exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"created"`, `"made":1,"created"`)),
+		"missing reply field":    exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"created":1,`, ``)),
+		"reply quality auto":     exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `max`, `auto`)),
+		"reply size auto":        exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `1280x720`, `auto`)),
+		"reply url":              exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"b64_json":"AA=="`, `"url":"/relative"`)),
+		"reply type":             exchange(t, post(generations, goodRequest), 200, "text/html", "<html>"),
+		"status":                 exchange(t, post(generations, goodRequest), 201, jsonType, goodReply),
+		"event name":             exchange(t, post(generations, goodRequest), 200, "text/event-stream", change(goodEvent, "completed\n", "complete\n")),
+		"event without usage":    exchange(t, post(generations, goodRequest), 200, "text/event-stream", change(goodEvent, `"usage"`, `"used"`)),
+		"event is no json":       exchange(t, post(generations, goodRequest), 200, "text/event-stream", "data: {\n\n"),
+		"stray line in a stream": exchange(t, post(generations, goodRequest), 200, "text/event-stream", "hello\n\n"),
+		"error shape":            exchange(t, post(generations, goodRequest), 400, jsonType, `{"error":{"message":"no"}}`),
+		"error is html":          exchange(t, post(generations, goodRequest), 500, "text/html", "<html>"),
+		"unknown path":           exchange(t, post("/v1/images/paint", goodRequest), 200, jsonType, goodReply),
+		"unknown method":         exchange(t, httptest.NewRequest(http.MethodGet, generations, nil), 200, jsonType, goodReply),
+		"form field":             exchange(t, edit(t, map[string]string{"prompt": "x", "moderation": "low"}, "image"), 200, jsonType, goodReply),
+		"form number":            exchange(t, edit(t, map[string]string{"prompt": "x", "n": "two"}, "image"), 200, jsonType, goodReply),
+		"form range":             exchange(t, edit(t, map[string]string{"prompt": "x", "n": "11"}, "image"), 200, jsonType, goodReply),
+		"form without image":     exchange(t, edit(t, map[string]string{"prompt": "x"}), 200, jsonType, goodReply),
+		"seventeen images":       exchange(t, edit(t, map[string]string{"prompt": "x"}, strings.Split(strings.Repeat("image[] ", 17), " ")[:17]...), 200, jsonType, goodReply),
+	} {
+		if got == "" {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestHandlerNeedsADocument(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{"", "[]", "{}", `{"components":{"schemas":{}}}`} {
+		s := &fatalSpy{TB: t}
+		func() {
+			defer func() { _ = recover() }()
+			openapitest.Handler(s, []byte(doc), http.NotFoundHandler())
+		}()
+		if !s.fatal {
+			t.Errorf("document %q is taken", doc)
+		}
+	}
+}
+
+// fatalSpy notes Fatalf and leaves the function by panicking.
+type fatalSpy struct {
+	testing.TB
+	fatal bool
+}
+
+func (s *fatalSpy) Helper() {}
+
+func (s *fatalSpy) Fatalf(string, ...any) {
+	s.fatal = true
+	panic("fatal")
+}
