@@ -314,7 +314,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"empty", nil, EncodeOptions{Format: "png"}, fault.InvalidImage},
 		{"html", []byte("<html>no</html>"), EncodeOptions{Format: "png"}, fault.InvalidImage},
 		{"svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), EncodeOptions{Format: "png"}, fault.InvalidImage},
-		{"bomb", bombPNG(t, 30_000, 30_000), EncodeOptions{Format: "png"}, fault.PixelsExceeded},
+		{"bomb", bombPNG(30_000, 30_000), EncodeOptions{Format: "png"}, fault.PixelsExceeded},
 		{"bmp of 16 bits", deepBMP(t), EncodeOptions{Format: "png"}, fault.UnsupportedOperation},
 	}
 	for _, tt := range tests {

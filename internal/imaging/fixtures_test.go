@@ -160,21 +160,12 @@ func pngChunk(kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
 }
 
-// bombPNG is a valid PNG of w x h black pixels of one bit.
-func bombPNG(tb testing.TB, w, h int) []byte {
-	tb.Helper()
+// bombPNG announces w x h pixels of one bit. Its pixels are never there: whoever wants them has lost already.
+func bombPNG(w, h int) []byte {
 	head := binary.BigEndian.AppendUint32(nil, uint32(w))
 	head = append(binary.BigEndian.AppendUint32(head, uint32(h)), 1, 0, 0, 0, 0)
-	var z bytes.Buffer
-	zw := zlib.NewWriter(&z)
-	row := make([]byte, 1+(w+7)/8)
-	for range h {
-		_, err := zw.Write(row)
-		must(tb, err)
-	}
-	must(tb, zw.Close())
 	return bytes.Join([][]byte{
-		[]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", head), pngChunk("IDAT", z.Bytes()), pngChunk("IEND", nil),
+		[]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", head), pngChunk("IDAT", make([]byte, 50)), pngChunk("IEND", nil),
 	}, nil)
 }
 

@@ -76,15 +76,19 @@ func skipExtension(r *bufio.Reader, h *header) error {
 }
 
 func skipImage(r *bufio.Reader, h *header) error {
-	b := make([]byte, 9)
-	if _, err := io.ReadFull(r, b); err != nil {
+	b, err := r.Peek(9)
+	if err != nil {
 		return cutGIF(err)
 	}
+	flags := b[8]
 	if h.Frames == 0 && h.Width == 0 && h.Height == 0 { // some old files leave the screen's size out
 		h.Width, h.Height = int(binary.LittleEndian.Uint16(b[4:])), int(binary.LittleEndian.Uint16(b[6:]))
 	}
 	h.Frames++
-	if err := skipColours(r, b[8]); err != nil {
+	if _, err := r.Discard(9); err != nil {
+		return cutGIF(err)
+	}
+	if err := skipColours(r, flags); err != nil {
 		return err
 	}
 	if _, err := r.Discard(1); err != nil { // LZW code size

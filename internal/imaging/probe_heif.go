@@ -115,11 +115,14 @@ func associations(table source, item uint32) ([]int, error) {
 		return nil, err
 	}
 	wideItem, wideIndex := b[0] > 0, b[3]&1 != 0
-	for b = b[8:]; len(b) >= 5; {
+	at := 2
+	if wideItem {
+		at = 4
+	}
+	for b = b[8:]; len(b) > at; {
 		id := uint32(binary.BigEndian.Uint16(b))
-		at := 2
 		if wideItem {
-			id, at = binary.BigEndian.Uint32(b), 4
+			id = binary.BigEndian.Uint32(b)
 		}
 		count, size := int(b[at]), 1
 		if wideIndex {
