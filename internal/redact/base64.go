@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	longRun   = 64 // characters of base64 that may stay
-	longWord  = 32 // characters of the longest piece between separators that reads as part of a name
-	longHex   = 64 // characters of the longest piece of hex digits that reads as a hash
-	upperRare = 5  // a name has fewer than one upper-case letter in this many characters
+	longRun    = 64 // characters of base64 that may stay
+	longWord   = 32 // characters of the longest piece between separators that reads as part of a name
+	longHex    = 64 // characters of the longest piece of hex digits that reads as a hash
+	changeRare = 3  // a name changes between cases and digits less often than once in this many characters
 )
 
 // inBase64 marks the characters of both base64 alphabets of RFC 4648, without the padding.
@@ -79,23 +79,38 @@ func runChar(text string, i int) bool {
 }
 
 // readsAsName reports whether a long run is a path or a name made of words rather than encoded data: separators cut it
-// into short pieces and upper-case letters are rare. Two in five characters of encoded data are upper case.
+// into short pieces, and it seldom changes between upper case, lower case and digits. Two of three neighbours in encoded
+// data differ; in a path with a camel-cased directory or a random upper-case part fewer than one of three do.
 func readsAsName(run string) bool {
-	upper := 0
-	for _, c := range []byte(run) {
-		if 'A' <= c && c <= 'Z' {
-			upper++
-		}
-	}
-	if upper*upperRare >= len(run) {
-		return false
-	}
+	changes := 0
 	for piece := range strings.FieldsFuncSeq(run, isSeparator) {
-		if len(piece) > longWord && (len(piece) > longHex || strings.Trim(piece, "0123456789abcdef") != "") {
+		if strings.Trim(piece, "0123456789abcdef") == "" {
+			if len(piece) > longHex {
+				return false
+			}
+			continue
+		}
+		if len(piece) > longWord {
 			return false
 		}
+		for i := 1; i < len(piece); i++ {
+			if class(piece[i]) != class(piece[i-1]) {
+				changes++
+			}
+		}
 	}
-	return true
+	return changes*changeRare < len(run)
+}
+
+// class tells upper case, lower case and digits apart.
+func class(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return 'A'
+	case 'a' <= c && c <= 'z':
+		return 'a'
+	}
+	return '0'
 }
 
 func isSeparator(r rune) bool { return strings.ContainsRune(`/_-+\`, r) }

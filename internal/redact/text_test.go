@@ -177,3 +177,18 @@ func TestWriterConcurrent(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestBase64KeepsPaths holds long paths that a message must show: a person looks for a paid picture there.
+func TestBase64KeepsPaths(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{
+		"/home/ANNA/Pictures/HOLIDAYS2026/output_1796058375_media-gen__openai-images-generate_e3959360-a64c-45e5-98b2-5aef4da9b9b8",
+		"/root/.local/state/mediagen/spool/1796058375-VYBUIRWX72WVMBXJAAXN4JTAQ3-output_1796058375_media-gen__openai-images-generate_x",
+		"/tmp/TestDiskFull2290374509/001/state/mediagen/spool/1796059999-QXJHBTN4ZSXZ6LNAZ3TP2QXYZA-cat",
+		"/Users/MaxMustermann/Library/Application/Support/mediagen/state/spool/1796058375-abcdefghij-MyPicture",
+	} {
+		if got := redact.Base64(path, 0); got != path {
+			t.Errorf("Base64(%q) = %q, want it untouched", path, got)
+		}
+	}
+}
