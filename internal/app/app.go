@@ -22,7 +22,6 @@ import (
 	"mediagen/internal/config"
 	"mediagen/internal/emulator"
 	"mediagen/internal/engine"
-	"mediagen/internal/imaging"
 	"mediagen/internal/iostreams"
 	"mediagen/internal/journal"
 	"mediagen/internal/redact"
@@ -132,7 +131,7 @@ func (a *app) deps() cli.Deps {
 	return cli.Deps{
 		Streams:  a.Streams,
 		Build:    buildinfo.Read(),
-		Imaging:  imaging.Describe,
+		Imaging:  engine.DescribeImaging,
 		Settings: config.RegisterFlags,
 		Words: func(param string) []string {
 			if param == "provider" {

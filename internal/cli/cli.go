@@ -15,7 +15,6 @@ import (
 
 	"mediagen/internal/buildinfo"
 	"mediagen/internal/engine"
-	"mediagen/internal/imaging"
 	"mediagen/internal/iostreams"
 )
 
@@ -40,7 +39,7 @@ var _ Engine = (*engine.Engine)(nil)
 type Deps struct {
 	Streams *iostreams.Streams
 	Build   buildinfo.Info
-	Imaging func() imaging.Engine
+	Imaging func() engine.Imaging
 	// Settings adds the persistent flags that are settings.
 	Settings func(*pflag.FlagSet)
 	// Words are the words that complete and document a parameter.

@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mediagen/internal/buildinfo"
-	"mediagen/internal/imaging"
+	"mediagen/internal/engine"
 )
 
 // versionInfo is what version --json prints.
 type versionInfo struct {
 	buildinfo.Info
-	Imaging imaging.Engine `json:"imaging"`
+	Imaging engine.Imaging `json:"imaging"`
 }
 
 func newVersion(d Deps, g *globals) *cobra.Command {
