@@ -24,13 +24,19 @@ func resultCode(err error) int {
 	return 0
 }
 
-// fail translates an error of SQLite or the operating system. Their words name codes and files, never values of a row.
+// fail translates what a call under ctx met.
 func (j *Journal) fail(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && fault.CodeOf(err) == "" {
+		return fault.New(fault.IOFailed, "journal %s: interrupted: %w", j.path, ctx.Err())
+	}
+	return j.translate(err)
+}
+
+// translate turns an error of SQLite or the operating system into a fault. Their words name codes and files, never
+// values of a row.
+func (j *Journal) translate(err error) error {
 	if err == nil || fault.CodeOf(err) != "" {
 		return err
-	}
-	if ctx.Err() != nil {
-		return fault.New(fault.IOFailed, "journal %s: interrupted: %w", j.path, ctx.Err())
 	}
 	code := resultCode(err)
 	switch code & 0xff {

@@ -24,7 +24,7 @@ const idEpoch = 1_735_689_600_000
 // newID returns an id that sorts by time to the millisecond. Create draws again in the rare case that it is taken.
 func newID(now time.Time) string {
 	var random [8]byte
-	rand.Read(random[:]) //nolint:errcheck // crypto/rand never fails: it aborts the program instead
+	rand.Read(random[:]) // never fails: it ends the program instead
 	millis := uint64(max(now.UnixMilli()-idEpoch, 0)) & (1<<idTimeBits - 1)
 	bits := millis<<idRandBits | binary.NativeEndian.Uint64(random[:])&(1<<idRandBits-1)
 	var id [idLen]byte

@@ -72,7 +72,8 @@ func TestCheckPrefix(t *testing.T) {
 			t.Errorf("checkPrefix(%q) = %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", "000", "0000000000000", "00-0", "00%0", "00u0", "äääää", strings.Repeat("x\n", 9999)} {
+	bad := []string{"", "000", "0000000000000", "00-0", "00%0", "00u0", "äääää", strings.Repeat("x\n", 9999)}
+	for _, bad := range bad {
 		err := checkPrefix(bad)
 		if fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("checkPrefix(%.20q) = %v, want invalid_argument", bad, err)

@@ -89,7 +89,10 @@ func fullJob() Job {
 		Usage:     json.RawMessage(`{"total_tokens":9007199254740993}`),
 		ErrorKind: "unavailable", ErrorCode: "fetch_failed", ErrorMessage: "first try refused", Billed: "no",
 		Assets: []Asset{
-			{Index: 0, Partial: 1, Path: "/tmp/a.partial-1.png", MIME: "image/png", SHA256: "00ff", Bytes: 1 << 40, Width: 3, Height: 4},
+			{
+				Index: 0, Partial: 1, Path: "/tmp/a.partial-1.png", MIME: "image/png", SHA256: "00ff",
+				Bytes: 1 << 40, Width: 3, Height: 4,
+			},
 			{Index: 1, URL: "https://cdn.example.com/x", SpoolPath: "/state/spool/x", DurationS: 12.25},
 		},
 	}
@@ -136,6 +139,27 @@ func TestCreateTakesGivenIDAndTime(t *testing.T) {
 	}
 	err := j.Create(t.Context(), &Job{ID: "0123456789ab"})
 	wantCode(t, err, fault.InvalidArgument)
+}
+
+func TestCreateDrawsAgainWhenAnIDIsTaken(t *testing.T) {
+	t.Parallel()
+	j := openTest(t, Options{})
+	draws := 0
+	j.newID = func(time.Time) string {
+		draws++
+		return []string{"aaaaaaaaaaaa", "aaaaaaaaaaaa", "bbbbbbbbbbbb"}[min(draws, 3)-1]
+	}
+	if first := create(t, j, Job{}); first.ID != "aaaaaaaaaaaa" {
+		t.Errorf("first id is %s", first.ID)
+	}
+	if second := create(t, j, Job{}); second.ID != "bbbbbbbbbbbb" || draws != 3 {
+		t.Errorf("second id is %s after %d draws, want bbbbbbbbbbbb after 3", second.ID, draws)
+	}
+	job := Job{}
+	wantCode(t, j.Create(t.Context(), &job), fault.InvalidArgument)
+	if job.ID != "" || draws != 3+idAttempts {
+		t.Errorf("without a free id the job is %q after %d draws, want none after %d", job.ID, draws, 3+idAttempts)
+	}
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -240,7 +264,8 @@ func TestUpdateRefuses(t *testing.T) {
 	wantCode(t, j.Update(t.Context(), "zzzzzzzzzzzz", Update{Sent: true}), fault.JobNotFound)
 	wantCode(t, j.Update(t.Context(), job.ID[:8], Update{Sent: true}), fault.JobNotFound)
 
-	err := j.Update(t.Context(), job.ID, Update{State: StateLanded, CostMicros: new(int64(1)), Assets: []Asset{{Path: "/x"}}})
+	landed := Update{State: StateLanded, CostMicros: new(int64(1)), Assets: []Asset{{Path: "/x"}}}
+	err := j.Update(t.Context(), job.ID, landed)
 	wantCode(t, err, fault.InvalidRequest)
 	if !errors.Is(err, ErrIllegalMove) {
 		t.Errorf("%v is not ErrIllegalMove", err)

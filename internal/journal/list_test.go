@@ -28,7 +28,7 @@ func sampled(t *testing.T, n int) (*Journal, []Job) {
 	t.Helper()
 	j := openTest(t, Options{KeepPrompts: true})
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a repeatable sample
+	random := rand.New(rand.NewPCG(1, 2)) // repeatable
 	var jobs []Job
 	err := j.write(t.Context(), func(tx *sql.Tx) error {
 		for i := range n {

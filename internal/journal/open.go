@@ -24,8 +24,9 @@ const (
 
 // Journal is an open journal file. It is safe for concurrent use, also by other processes.
 type Journal struct {
-	path string
-	opts Options
+	path  string
+	opts  Options
+	newID func(time.Time) string
 	// db has one connection: within a process calls queue in order instead of polling each other's lock.
 	db *sql.DB
 }
@@ -48,7 +49,7 @@ func open(ctx context.Context, path string, o Options, steps []string) (*Journal
 	if o.BusyTimeout <= 0 {
 		o.BusyTimeout = defaultBusyTimeout
 	}
-	j := &Journal{path: path, opts: o}
+	j := &Journal{path: path, opts: o, newID: newID}
 	if err := j.prepareFile(); err != nil {
 		return nil, j.fail(ctx, err)
 	}
@@ -66,10 +67,7 @@ func open(ctx context.Context, path string, o Options, steps []string) (*Journal
 
 // Close releases the file. The last process to close it folds the write-ahead log into it.
 func (j *Journal) Close() error {
-	if err := j.db.Close(); err != nil {
-		return j.fail(context.Background(), err)
-	}
-	return nil
+	return j.translate(j.db.Close())
 }
 
 // prepareFile makes sure that path is a private regular file. SQLite would create it with the umask's mode.
@@ -146,7 +144,7 @@ func createFile(path string) error {
 		return nil
 	}
 	// A file system without hard links.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode) //nolint:gosec // the journal's own path
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

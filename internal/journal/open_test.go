@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,8 @@ func refused(t *testing.T, path string) {
 		t.Errorf("Open: %v (%s), want %s", err, fault.CodeOf(err), fault.JournalBroken)
 		return
 	}
-	if !strings.Contains(e.Message, path) || !strings.Contains(e.Hint, "--no-journal") || strings.Contains(err.Error(), "\n") {
+	named := strings.Contains(e.Message, path) && strings.Contains(e.Hint, "--no-journal")
+	if !named || strings.Contains(err.Error(), "\n") {
 		t.Errorf("Open: %q, hint %q; want the path, --no-journal and one line", err, e.Hint)
 	}
 }
@@ -94,7 +96,7 @@ func TestOpenMakesAPrivateJournal(t *testing.T) {
 		t.Errorf("modes (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"journal.db", "journal.db-wal", "journal.db-shm"} {
-		if err := os.Chmod(filepath.Join(dir, name), 0o664); err != nil { //nolint:gosec // the fault to be mended
+		if err := os.Chmod(filepath.Join(dir, name), 0o664); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +180,8 @@ func TestOpenRefusesATruncatedJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
-	for _, size := range []int{2, 16, 99, 100, 101, 512, page - 1, page, page + 1, len(data) / 2, len(data) - page, len(data) - 1} {
+	all := len(data)
+	for _, size := range []int{2, 16, 99, 100, 101, 512, page - 1, page, page + 1, all / 2, all - page, all - 1} {
 		path := filepath.Join(t.TempDir(), "journal.db")
 		write(t, path, data[:size])
 		j, err := Open(t.Context(), path, Options{})
@@ -256,7 +259,8 @@ func TestOpenRefusesOtherPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			var tables int
-			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables > 1 {
+			err = db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema").Scan(&tables)
+			if err != nil || tables > 1 {
 				t.Errorf("after Open the other database has %d tables, %v", tables, err)
 			}
 			if err := db.Close(); err != nil {
@@ -269,7 +273,7 @@ func TestOpenRefusesOtherPrograms(t *testing.T) {
 func TestOpenRefusesANewerSchema(t *testing.T) {
 	t.Parallel()
 	path := closedJournal(t, 1)
-	newer := append(migrations[:len(migrations):len(migrations)], "ALTER TABLE jobs ADD COLUMN mood TEXT")
+	newer := append(slices.Clip(migrations), "ALTER TABLE jobs ADD COLUMN mood TEXT")
 	j, err := open(t.Context(), path, Options{}, newer)
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +306,7 @@ func TestMigrationKeepsTheJobs(t *testing.T) {
 	path := closedJournal(t, 30)
 	want := list(t, openAt(t, path, Options{}), Filter{})
 	steps := append(
-		migrations[:len(migrations):len(migrations)],
+		slices.Clip(migrations),
 		"ALTER TABLE jobs ADD COLUMN mood TEXT NOT NULL DEFAULT ''; CREATE INDEX moods ON jobs (mood)",
 		"UPDATE jobs SET mood = 'good'",
 	)
@@ -319,7 +323,8 @@ func TestMigrationKeepsTheJobs(t *testing.T) {
 		t.Errorf("jobs after the migration (-want +got):\n%s", diff)
 	}
 	var version, good int
-	row := j.db.QueryRowContext(t.Context(), "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM jobs WHERE mood='good'")
+	const check = "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM jobs WHERE mood='good'"
+	row := j.db.QueryRowContext(t.Context(), check)
 	if err := row.Scan(&version, &good); err != nil || version != 3 || good != 30 {
 		t.Errorf("version %d with %d migrated rows, %v; want 3 and 30", version, good, err)
 	}
@@ -330,7 +335,7 @@ func TestAFailedMigrationChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := closedJournal(t, 5)
 	steps := append(
-		migrations[:len(migrations):len(migrations)],
+		slices.Clip(migrations),
 		"ALTER TABLE jobs ADD COLUMN mood TEXT", "UPDATE nothing SET x = 1",
 	)
 	_, err := open(t.Context(), path, Options{}, steps)

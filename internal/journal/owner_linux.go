@@ -62,7 +62,7 @@ func procStat(pid int) (start string, dead bool, err error) {
 	// The name in field 2 may hold spaces and parentheses; after its last one the fields are plain.
 	_, rest, _ := cutLast(string(stat), ") ")
 	fields := strings.Fields(rest)
-	const state, starttime = 3 - 3, 22 - 3
+	const state, starttime = 0, 22 - 3 // fields holds 3 and following
 	if len(fields) <= starttime {
 		return "", false, errors.New("unexpected format of /proc/PID/stat")
 	}

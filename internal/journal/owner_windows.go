@@ -32,7 +32,7 @@ func gone(pid int, bootID string) bool {
 }
 
 func procStart(pid int) (start string, dead bool, err error) {
-	h, err := syscall.OpenProcess(processQueryLimited|syscall.SYNCHRONIZE, false, uint32(pid))
+	h, err := syscall.OpenProcess(processQueryLimited|syscall.SYNCHRONIZE, false, uint32(pid)) //nolint:gosec // Windows gives out 32 bits
 	if err != nil {
 		return "", false, err
 	}

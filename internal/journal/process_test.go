@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mediagen/internal/fault"
 )
@@ -60,13 +61,14 @@ func helpOpen(ctx context.Context, path string) error {
 	return j.Close()
 }
 
-// helpCreate makes n jobs at once and prints their ids.
+// helpCreate makes n jobs at once and prints their ids. Its clock stands still, the hardest case for ids.
 func helpCreate(ctx context.Context, path, n string) error {
 	count, err := strconv.Atoi(n)
 	if err != nil {
 		return err
 	}
-	j, err := Open(ctx, path, Options{})
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	j, err := Open(ctx, path, Options{Now: func() time.Time { return noon }})
 	if err != nil {
 		return err
 	}

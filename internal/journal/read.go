@@ -38,8 +38,8 @@ func (j *Journal) Get(ctx context.Context, idOrPrefix string) (Job, error) {
 	case 1:
 		return jobs[0], nil
 	}
-	return Job{}, fault.New(fault.InvalidArgument, "%q is the start of several job ids, such as %s and %s: give more of it",
-		clip(idOrPrefix), jobs[0].ID, jobs[1].ID)
+	return Job{}, fault.New(fault.InvalidArgument,
+		"%q is the start of several job ids, such as %s and %s: give more of it", clip(idOrPrefix), jobs[0].ID, jobs[1].ID)
 }
 
 // List returns the jobs that f selects with their assets, newest first. A page continues after the job f.After; if that

@@ -226,7 +226,8 @@ func onOwnDisk(t *testing.T, scene string) string {
 
 func TestAFullFileSystem(t *testing.T) {
 	t.Parallel()
-	want := "create: disk_full\nkept all: true <nil>\ncan be read: true <nil>\ncreate: disk_full\nopen new: disk_full\nkept all: true <nil>\n"
+	want := "create: disk_full\nkept all: true <nil>\ncan be read: true <nil>\n" +
+		"create: disk_full\nopen new: disk_full\nkept all: true <nil>\n"
 	if got := onOwnDisk(t, "full"); got != want {
 		t.Errorf("on a full disk:\n%s\nwant\n%s", got, want)
 	}
@@ -261,7 +262,7 @@ func TestOpenWithoutPermission(t *testing.T) {
 			if err := spoil(dir, path); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { os.Chmod(dir, 0o700) }) //nolint:errcheck,gosec // lets the directory be removed
+			t.Cleanup(func() { os.Chmod(dir, 0o700) }) //nolint:errcheck // lets the directory be removed
 			out, err := cmd.Output()
 			if err != nil || !strings.HasPrefix(string(out), string(fault.JournalBroken)+" ") {
 				t.Errorf("Open: %s, %v; want %s", out, err, fault.JournalBroken)
@@ -275,7 +276,7 @@ func TestOpenWithoutPermission(t *testing.T) {
 func asNobody(t *testing.T, cmd *exec.Cmd, dir, path string) *exec.Cmd {
 	t.Helper()
 	const nobody = 65534
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // the test's own temporary directory
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{dir, path} {

@@ -71,7 +71,7 @@ func (j *Journal) insert(ctx context.Context, row *Job) error {
 	given := row.ID != ""
 	for range idAttempts {
 		if !given {
-			row.ID = newID(row.Created)
+			row.ID = j.newID(row.Created)
 		}
 		err := j.write(ctx, func(tx *sql.Tx) error { return j.insertTx(ctx, tx, row) })
 		if resultCode(err) != sqlite3.SQLITE_CONSTRAINT_UNIQUE {
@@ -116,8 +116,8 @@ func (j *Journal) insertTx(ctx context.Context, tx *sql.Tx, row *Job) error {
 // returns nil the change is on the disk, synced; after an error nothing has changed.
 //
 // Moving on to queued, running, succeeded or landed clears an earlier error unless u brings one. An unknown id is
-// job_not_found, an illegal transition or value invalid_request with ErrIllegalMove or invalid_argument. A cancelled ctx
-// refuses the write: what must be recorded although the caller gave up needs context.WithoutCancel.
+// job_not_found, an illegal transition invalid_request with ErrIllegalMove, a malformed value invalid_argument. A
+// cancelled ctx refuses the write: what must be recorded although the caller gave up needs context.WithoutCancel.
 func (j *Journal) Update(ctx context.Context, id string, u Update) error {
 	if err := checkUpdate(u); err != nil {
 		return err
