@@ -20,34 +20,29 @@ const (
 	StateUnknown   State = "unknown"   // sent, and no usable answer came; may be billed
 )
 
-// moves is the transition table: what may follow each state. A state without followers is final.
+// followers is the transition table: what may follow each state. A state without followers is final.
 //
 // Unknown is not final: it may have been billed, so a later answer, a resume or the slow owner itself may still settle
 // it. Queued and running go both ways because a provider may put a job back into its queue.
-var moves = map[State][]State{ //nolint:gochecknoglobals // constant table
-	StatePlanned: {StateSent, StateFailed, StateCancelled},
-	StateSent: {
-		StateQueued, StateRunning, StateSucceeded, StateLanded,
-		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
-	},
-	StateQueued: {
-		StateRunning, StateSucceeded, StateLanded,
-		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
-	},
-	StateRunning: {
-		StateQueued, StateSucceeded, StateLanded,
-		StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
-	},
-	StateSucceeded: {StateLanded, StateFailed, StateBlocked, StateExpired},
-	StateUnknown: {
-		StateQueued, StateRunning, StateSucceeded, StateLanded,
-		StateFailed, StateBlocked, StateCancelled, StateExpired,
-	},
-	StateLanded:    {},
-	StateFailed:    {},
-	StateBlocked:   {},
-	StateCancelled: {},
-	StateExpired:   {},
+func followers(s State) (next []State, known bool) {
+	ends := []State{
+		StateSucceeded, StateLanded, StateFailed, StateBlocked, StateCancelled, StateExpired, StateUnknown,
+	}
+	switch s {
+	case StatePlanned:
+		return []State{StateSent, StateFailed, StateCancelled}, true
+	case StateSent, StateUnknown:
+		return append(ends, StateQueued, StateRunning), true
+	case StateQueued:
+		return append(ends, StateRunning), true
+	case StateRunning:
+		return append(ends, StateQueued), true
+	case StateSucceeded:
+		return []State{StateLanded, StateFailed, StateBlocked, StateExpired}, true
+	case StateLanded, StateFailed, StateBlocked, StateCancelled, StateExpired:
+		return nil, true
+	}
+	return nil, false
 }
 
 // States returns all states in the order of a job's life.
@@ -60,14 +55,14 @@ func States() []State {
 
 // Final reports whether nothing can follow s. An unknown word is not final.
 func Final(s State) bool {
-	next, known := moves[s]
+	next, known := followers(s)
 	return known && len(next) == 0
 }
 
 // CanMove reports whether a job in state from may be put into state to. Staying is allowed, so that a repeated report
 // is no error, with one exception: a job that was sent is never sent again.
 func CanMove(from, to State) bool {
-	next, known := moves[from]
+	next, known := followers(from)
 	if from == to {
 		return known && to != StateSent
 	}
