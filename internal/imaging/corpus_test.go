@@ -16,7 +16,8 @@ import (
 func TestAttackCorpus(t *testing.T) {
 	t.Parallel()
 	private := []byte("48.8584 N, 2.2945 E")
-	withGPS := withSegment(withOrientation(jpegOf(t, gradient(32, 32)), 1), markerAPP1, append([]byte("Exif\x00\x00"), private...))
+	exif := append([]byte("Exif\x00\x00"), private...)
+	withGPS := withSegment(jpegOf(t, gradient(32, 32)), markerAPP1, exif)
 	rows := map[string]func() error{
 		"image-001": probeOf(bombPNG(12_000, 12_000)),
 		"image-002": probeOf(bombPNG(65_535, 65_535)),

@@ -259,7 +259,6 @@ func TestEncodeRightOrRefused(t *testing.T) {
 	t.Parallel()
 	// What libvips makes of inks without a profile: they are duller than the screen's colours.
 	inks := [4]color.NRGBA{{218, 47, 46, 255}, {115, 173, 54, 255}, {61, 78, 147, 255}, {237, 222, 59, 255}}
-	lossless := pngOf(t, gradient(40, 30))
 	tests := []struct {
 		name      string
 		src       []byte
@@ -269,7 +268,6 @@ func TestEncodeRightOrRefused(t *testing.T) {
 	}{
 		{"heic", media(t, "quadrants.heic"), EncodeOptions{Format: "png"}, quarters, 8},
 		{"cmyk jpeg", media(t, "quadrants-cmyk.jpeg"), EncodeOptions{Format: "png"}, inks, 12},
-		{"lossless avif", pngOf(t, quadrants(64, 48)), EncodeOptions{Format: "avif", Lossless: true}, quarters, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -284,11 +282,6 @@ func TestEncodeRightOrRefused(t *testing.T) {
 			must(t, err)
 			checkQuadrants(t, decoded(t, out), tt.want, tt.tolerance)
 		})
-	}
-	if out, _, err := Encode(t.Context(), lossless, EncodeOptions{Format: "avif", Lossless: true}); err == nil {
-		if got := psnr(gradient(40, 30), decoded(t, out)); got < 50 {
-			t.Errorf("lossless avif: %.1f dB", got)
-		}
 	}
 }
 
@@ -308,6 +301,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"background", pngOf(t, img), EncodeOptions{Format: "jpeg", Background: "white"}, fault.InvalidArgument},
 		{"background sign", pngOf(t, img), EncodeOptions{Format: "jpeg", Background: "+12345F"}, fault.InvalidArgument},
 		{"lossless jpeg", pngOf(t, img), EncodeOptions{Format: "jpeg", Lossless: true}, fault.UnsupportedOperation},
+		{"lossless avif", pngOf(t, img), EncodeOptions{Format: "avif", Lossless: true}, fault.UnsupportedOperation},
 		{"too wide for webp", pngOf(t, wide), EncodeOptions{Format: "webp"}, fault.UnsupportedOperation},
 		{"animated gif", gifOf(t, 3, 20, 20), EncodeOptions{Format: "png"}, fault.UnsupportedOperation},
 		{"pages", twoPageTIFF(t), EncodeOptions{Format: "png"}, fault.UnsupportedOperation},
@@ -360,7 +354,8 @@ func TestEncodeRefusesTruncated(t *testing.T) {
 func TestEncodeStripsMetadata(t *testing.T) {
 	t.Parallel()
 	secret := []byte("GPS of the photographer")
-	src := withSegment(jpegOf(t, gradient(32, 32)), markerAPP1, append([]byte("http://ns.adobe.com/xap/1.0/\x00"), secret...))
+	xmp := append([]byte("http://ns.adobe.com/xap/1.0/\x00"), secret...)
+	src := withSegment(jpegOf(t, gradient(32, 32)), markerAPP1, xmp)
 	for _, format := range []string{"jpeg", "png", "webp"} {
 		out, _, err := Encode(t.Context(), src, EncodeOptions{Format: format})
 		must(t, err)

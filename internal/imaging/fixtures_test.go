@@ -222,7 +222,7 @@ func rgbProfile(colorants [3][3]float64) []byte {
 	for _, v := range []float64{2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045} {
 		curve = fixed(curve, v)
 	}
-	text := append([]byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS\x00\x00\x00\x04\x00\x00\x00\x1c"), "\x00P\x003"...)
+	text := []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS\x00\x00\x00\x04\x00\x00\x00\x1c\x00P\x003")
 	tags := []struct {
 		name string
 		data []byte

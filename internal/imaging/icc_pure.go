@@ -140,7 +140,7 @@ func iccCurve(tag []byte) (lut [256]float64, ok bool) {
 	if len(tag) < 12 {
 		return lut, false
 	}
-	curve := func(x float64) float64 { return x }
+	var curve func(float64) float64
 	switch string(tag[:4]) {
 	case "curv":
 		n := int(binary.BigEndian.Uint32(tag[8:]))

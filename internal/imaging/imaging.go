@@ -24,7 +24,7 @@ type EncodeOptions struct {
 	Format     string // png, jpeg, webp, avif or gif
 	Quality    int    // 1..100, 0 = 90; png and gif take no notice
 	Background string // #RRGGBB that transparency is flattened on for jpeg, "" = #FFFFFF
-	Lossless   bool   // webp and avif; png and gif always are (gif within its 256 colours), jpeg never
+	Lossless   bool   // webp; png always is, gif within its 256 colours, jpeg and avif never
 }
 
 // plan is a checked EncodeOptions.
@@ -57,9 +57,9 @@ func (o EncodeOptions) plan() (plan, error) {
 	if o.Quality == 0 {
 		p.quality = defaultQuality
 	}
-	if o.Lossless && p.format == "jpeg" {
+	if o.Lossless && (p.format == "jpeg" || p.format == "avif") { // AVIF's lossless mode rounds RGB to YUV: about 53 dB
 		return plan{}, fault.New(fault.UnsupportedOperation,
-			"jpeg has no lossless mode: use png, webp or avif, or leave lossless out")
+			"%s cannot be written without loss: use png or webp, or leave lossless out", p.format)
 	}
 	var err error
 	p.background, err = parseColour(o.Background)
@@ -77,9 +77,9 @@ func parseColour(s string) (color.NRGBA, error) {
 	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 0xff}, nil //nolint:gosec // the three bytes of v
 }
 
-// Encode re-encodes a picture: turned upright, converted to 8-bit sRGB, stripped of metadata; transparency is kept, or
-// flattened for jpeg. The header is checked against sniff.DefaultBounds before anything is decoded. It returns the bytes
-// and what their header says.
+// Encode re-encodes a picture: turned upright, converted to 8-bit sRGB, stripped of metadata; transparency is kept,
+// or flattened for jpeg. The header is checked against sniff.DefaultBounds before anything is decoded. It returns the
+// bytes and what their header says.
 //
 // It returns the errors of Probe; invalid_image for a damaged or truncated picture, never a half-grey result;
 // unsupported_operation, naming the feature, for animations, for pictures whose colours this build cannot get right and

@@ -16,8 +16,8 @@ type MaskInfo struct {
 	Transparent int64 // fully transparent pixels: the area that a provider edits
 }
 
-// InspectMask reads a mask in the form that providers take: a PNG whose fully transparent pixels are to be edited. A PNG
-// without transparency comes back with Alpha false and nothing counted; the caller decides. Anything but a PNG is
+// InspectMask reads a mask in the form that providers take: a PNG whose fully transparent pixels are to be edited. A
+// PNG without transparency comes back with Alpha false and nothing counted; the caller decides. Anything but a PNG is
 // invalid_image. The pixels are decoded after the header is checked against b, so a damaged PNG is invalid_image too.
 func InspectMask(r io.ReaderAt, size int64, b sniff.Bounds) (MaskInfo, error) {
 	info, err := Probe(r, size, b)

@@ -138,8 +138,8 @@ func decodeAVIF(r *bytes.Reader) (image.Image, error) {
 	return img, nil
 }
 
-// webpToNRGBA converts lossy WebP's planes, which are ITU-R BT.601 of limited range (RFC 6386 §9.2, RFC 9649); the image
-// package takes every YCbCr for the full range of JPEG. Lossless WebP is RGB already.
+// webpToNRGBA converts lossy WebP's planes, which are ITU-R BT.601 of limited range (RFC 6386 §9.2, RFC 9649); the
+// image package takes every YCbCr for the full range of JPEG. Lossless WebP is RGB already.
 func webpToNRGBA(img image.Image) image.Image {
 	var planes *image.YCbCr
 	var alpha []byte
@@ -181,7 +181,7 @@ func describe() Engine {
 		Read:  []string{"bmp", "png", "jpeg", "webp", "gif", "tiff", "avif"},
 		Write: []string{"png", "jpeg", "webp", "gif", "avif"},
 		Lacks: []string{
-			"reading heic", "CMYK pictures", "ICC profiles with lookup tables", "lossless avif", "animations", "svg", "jpeg xl",
+			"reading heic", "CMYK pictures", "ICC profiles with lookup tables", "animations", "svg", "jpeg xl",
 		},
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"mediagen/internal/sniff"
 )
 
-// pixels is a decoded picture, upright and in 8-bit sRGB, as an uncompressed TIFF that bimg encodes from. bimg never sees
-// an upload: rotating one in its own single step reads freed memory, loses the colour profile and takes a truncated file
-// for a grey one.
+// pixels is a decoded picture, upright and in 8-bit sRGB, as an uncompressed TIFF that bimg encodes from. bimg never
+// sees an upload: rotating one in its own single step reads freed memory, loses the colour profile and takes a
+// truncated file for a grey one.
 type pixels struct {
 	w, h, bands int
 	tiff        []byte
@@ -115,7 +115,8 @@ func describe() Engine {
 			e.Write = append(e.Write, f)
 		}
 	}
-	sample, err := EncodeImage(context.Background(), image.NewGray(image.Rect(0, 0, 16, 16)), EncodeOptions{Format: "avif"})
+	grey := image.NewGray(image.Rect(0, 0, 16, 16))
+	sample, err := EncodeImage(context.Background(), grey, EncodeOptions{Format: "avif"})
 	if err == nil {
 		e.Write = append(e.Write, "avif")
 		if _, err := decode(sample, sniff.DefaultBounds()); err == nil {

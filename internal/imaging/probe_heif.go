@@ -279,8 +279,8 @@ func readSamples(movie source, h *header) error {
 	return descend(movie, 0)
 }
 
-// walkBoxes visits the boxes of s (ISO/IEC 14496-12 §4.2) until visit says stop. A box that is larger than what holds it
-// is an error, so that nothing loops or overflows.
+// walkBoxes visits the boxes of s (ISO/IEC 14496-12 §4.2) until visit says stop. A box that is larger than what holds
+// it is an error, so that nothing loops or overflows.
 func walkBoxes(s source, visit func(kind string, body source) (stop bool, err error)) error {
 	off := int64(0)
 	for range maxSteps {

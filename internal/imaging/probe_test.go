@@ -40,8 +40,14 @@ func TestProbe(t *testing.T) {
 			with(info("png", 40, 30), func(i *Info) { i.Frames = 7 }),
 		},
 		{"jpeg", jpegOf(t, opaque), info("jpeg", 40, 30)},
-		{"jpeg with fill bytes", bytes.Replace(jpegOf(t, opaque), []byte("\xff\xdb"), []byte("\xff\xff\xff\xdb"), 1), info("jpeg", 40, 30)},
-		{"jpeg with broken exif", withSegment(jpegOf(t, opaque), markerAPP1, []byte("Exif\x00\x00II*\x00\xff\xff\xff\xff")), info("jpeg", 40, 30)},
+		{
+			"jpeg with fill bytes",
+			bytes.Replace(jpegOf(t, opaque), []byte("\xff\xdb"), []byte("\xff\xff\xff\xdb"), 1), info("jpeg", 40, 30),
+		},
+		{
+			"jpeg with broken exif",
+			withSegment(jpegOf(t, opaque), markerAPP1, []byte("Exif\x00\x00II*\x00\xff\xff\xff\xff")), info("jpeg", 40, 30),
+		},
 		{"jpeg orientation 9", withOrientation(jpegOf(t, opaque), 9), info("jpeg", 40, 30)},
 		{"webp lossy", webpPlain(bitstream(t, webp)), info("webp", 40, 30)},
 		{
@@ -140,8 +146,8 @@ func avifHeader(brand string, properties ...[]byte) []byte {
 
 func TestProbeHEIFProperties(t *testing.T) {
 	t.Parallel()
-	sequence := append(avifHeader("avis"),
-		box("moov", box("mvhd", words(0, 0)), box("trak", box("mdia", box("minf", box("stbl", box("stsz", words(0, 0, 24)))))))...)
+	samples := box("minf", box("stbl", box("stsz", words(0, 0, 24))))
+	sequence := append(avifHeader("avis"), box("moov", box("mvhd", words(0, 0)), box("trak", box("mdia", samples)))...)
 	tests := []struct {
 		name          string
 		src           []byte
@@ -153,13 +159,29 @@ func TestProbeHEIFProperties(t *testing.T) {
 	}{
 		{"plain", avifHeader("avif"), 400, 300, 1, 1, false, false},
 		{"turned", avifHeader("avif", box("irot", []byte{3})), 300, 400, 6, 1, false, false},
-		{"turned and mirrored", avifHeader("avif", box("irot", []byte{1}), box("imir", []byte{0})), 300, 400, 5, 1, false, false},
+		{
+			"turned and mirrored", avifHeader("avif", box("irot", []byte{1}), box("imir", []byte{0})),
+			300, 400, 5, 1, false, false,
+		},
 		{"cropped", avifHeader("avif", box("clap", words(200, 1, 100, 1, 0, 1, 0, 1))), 200, 100, 1, 1, false, false},
-		{"alpha", avifHeader("avif", box("auxC", words(0), []byte("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\x00"))), 400, 300, 1, 1, true, false},
-		{"sRGB code points", avifHeader("avif", box("colr", []byte("nclx\x00\x01\x00\x0d\x00\x06\x80"))), 400, 300, 1, 1, false, false},
-		{"P3 code points", avifHeader("avif", box("colr", []byte("nclx\x00\x0c\x00\x0d\x00\x06\x80"))), 400, 300, 1, 1, false, true},
+		{
+			"alpha", avifHeader("avif", box("auxC", words(0), []byte("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\x00"))),
+			400, 300, 1, 1, true, false,
+		},
+		{
+			"sRGB code points", avifHeader("avif", box("colr", []byte("nclx\x00\x01\x00\x0d\x00\x06\x80"))),
+			400, 300, 1, 1, false, false,
+		},
+		{
+			"P3 code points", avifHeader("avif", box("colr", []byte("nclx\x00\x0c\x00\x0d\x00\x06\x80"))),
+			400, 300, 1, 1, false, true,
+		},
 		{"HDR", avifHeader("avif", box("colr", []byte("nclx\x00\x09\x00\x10\x00\x09\x80"))), 400, 300, 1, 1, false, true},
-		{"profile decides", avifHeader("avif", box("colr", []byte("profxxxx")), box("colr", []byte("nclx\x00\x0c\x00\x0d\x00\x06\x80"))), 400, 300, 1, 1, false, false},
+		{
+			"profile decides",
+			avifHeader("avif", box("colr", []byte("profxxxx")), box("colr", []byte("nclx\x00\x0c\x00\x0d\x00\x06\x80"))),
+			400, 300, 1, 1, false, false,
+		},
 		{"sequence", sequence, 400, 300, 1, 24, false, false},
 	}
 	for _, tt := range tests {
@@ -205,11 +227,21 @@ func TestProbeRefuses(t *testing.T) {
 		{"gif without images", []byte("GIF89a\x04\x00\x04\x00\x00\x00\x00\x3b"), fault.InvalidImage},
 		{"gif cut short", gifOf(t, 1, 20, 20)[:20], fault.InvalidImage},
 		{"avif without meta", noMeta, fault.InvalidImage},
-		{"avif with a box of 2^63", append(bytes.Clone(noMeta), "\x00\x00\x00\x01meta\x80\x00\x00\x00\x00\x00\x00\x00"...), fault.InvalidImage},
+		{
+			"avif with a box of 2^63",
+			append(bytes.Clone(noMeta), "\x00\x00\x00\x01meta\x80\x00\x00\x00\x00\x00\x00\x00"...), fault.InvalidImage,
+		},
 		{"avif without properties", append(bytes.Clone(noMeta), box("meta", words(0))...), fault.InvalidImage},
 		{"clap above the picture", avifHeader("avif", box("clap", words(500, 1, 100, 1))), fault.InvalidImage},
-		{"tiff in a circle", []byte("II*\x00\x08\x00\x00\x00\x01\x00\x00\x01\x04\x00\x01\x00\x00\x00\x05\x00\x00\x00\x08\x00\x00\x00"), fault.InvalidImage},
-		{"webp frame that is no key frame", webpPlain(riffChunk("VP8 ", []byte("\x01\x00\x00\x9d\x01\x2a\x10\x00\x10\x00"))), fault.InvalidImage},
+		{
+			"tiff in a circle",
+			[]byte("II*\x00\x08\x00\x00\x00\x01\x00\x00\x01\x04\x00\x01\x00\x00\x00\x05\x00\x00\x00\x08\x00\x00\x00"),
+			fault.InvalidImage,
+		},
+		{
+			"webp frame that is no key frame",
+			webpPlain(riffChunk("VP8 ", []byte("\x01\x00\x00\x9d\x01\x2a\x10\x00\x10\x00"))), fault.InvalidImage,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,6 +34,23 @@ func readTIFF(s source, h *header, maxFrames int) error {
 	if err != nil {
 		return err
 	}
+	readPage(entries, h)
+	for steps := 0; next != 0 && h.Frames <= maxFrames && steps < maxSteps; steps++ {
+		entries, next, err = readIFD(s, order, next)
+		if err != nil {
+			return err
+		}
+		if !isThumbnail(entries) {
+			h.Frames++
+		}
+	}
+	if next != 0 && h.Frames <= maxFrames {
+		return broken("tiff", "its directories run in a circle")
+	}
+	return nil
+}
+
+func readPage(entries []ifdEntry, h *header) {
 	for _, e := range entries {
 		switch e.tag {
 		case tagWidth:
@@ -48,19 +65,6 @@ func readTIFF(s source, h *header, maxFrames int) error {
 			h.Alpha = e.value == 1 || e.value == 2
 		}
 	}
-	for steps := 0; next != 0 && h.Frames <= maxFrames && steps < maxSteps; steps++ {
-		entries, next, err = readIFD(s, order, next)
-		if err != nil {
-			return err
-		}
-		if !isThumbnail(entries) {
-			h.Frames++
-		}
-	}
-	if next != 0 && h.Frames <= maxFrames {
-		return broken("tiff", "its directories run in a circle")
-	}
-	return nil
 }
 
 func isThumbnail(entries []ifdEntry) bool {

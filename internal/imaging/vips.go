@@ -70,8 +70,8 @@ static int decode_into(VipsObject *base, const void *buf, size_t len, int orient
 	return out->data ? 0 : -1;
 }
 
-// decode_pixels does everything that reads buf before it returns, because buf is Go memory. On failure, message holds the
-// beginning of libvips' words.
+// decode_pixels does everything that reads buf before it returns, because buf is Go memory. On failure, message holds
+// the beginning of libvips' words.
 static int decode_pixels(const void *buf, size_t len, int orientation, int max_side, gint64 max_pixels, Pixels *out,
 	char *message, size_t message_size) {
 	VipsImage *base = vips_image_new();

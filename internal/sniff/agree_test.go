@@ -126,7 +126,7 @@ func TestByExt(t *testing.T) {
 		"m4a":   {MIME: "audio/mp4", Ext: "m4a", Kind: sniff.KindAudio},
 		"opus":  {MIME: "audio/ogg", Ext: "ogg", Kind: sniff.KindAudio},
 		"md":    {MIME: "text/markdown", Ext: "md", Kind: sniff.KindText},
-		"xlsx":  {MIME: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Ext: "xlsx", Kind: sniff.KindDocument},
+		"rtf":   {MIME: "application/rtf", Ext: "rtf", Kind: sniff.KindDocument},
 		"":      {},
 		"nope":  {},
 		"a.png": {},

@@ -123,7 +123,10 @@ func TestBase64ReaderErrors(t *testing.T) {
 		{"transport error passes", io.MultiReader(strings.NewReader("aGVsbG8h"), iotest.ErrReader(cut)), "hello!", "", cut},
 		{"cut inside a group", strings.NewReader("aGVsbG8haG"), "hello!", fault.InvalidBase64, nil},
 		{"data behind padding", strings.NewReader("aA==aA=="), "h", fault.InvalidBase64, nil},
-		{"data behind padding in another read", iotest.OneByteReader(strings.NewReader("aA==aA==")), "h", fault.InvalidBase64, nil},
+		{
+			"data behind padding in another read",
+			iotest.OneByteReader(strings.NewReader("aA==aA==")), "h", fault.InvalidBase64, nil,
+		},
 		{"reader without progress", stuckReader{}, "", "", io.ErrNoProgress},
 	}
 	for _, tt := range tests {

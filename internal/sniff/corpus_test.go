@@ -22,8 +22,8 @@ type attack struct {
 	Expected string          `json:"expected"`
 }
 
-// corpus runs every row of kind mime and base64, and the image and archive rows that sniffing decides. The rest of those
-// two kinds runs in the imaging package or waits in pending.txt.
+// corpus runs every row of kind mime and base64, and the image and archive rows that sniffing decides. The rest of
+// those two kinds runs in the imaging package or waits in pending.txt.
 func TestAttackCorpus(t *testing.T) {
 	t.Parallel()
 	setups := setupRunners(t)

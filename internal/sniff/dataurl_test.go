@@ -62,7 +62,8 @@ func TestIsDataURL(t *testing.T) {
 
 func FuzzDataURL(f *testing.F) {
 	for _, s := range []string{
-		"data:image/png;base64,aGk=", "data:;base64,", "data:text/html;base64,PGI+", "data:,x", "data:image/png\r\n;base64,aGk=",
+		"data:image/png;base64,aGk=", "data:;base64,", "data:text/html;base64,PGI+", "data:,x",
+		"data:image/png\r\n;base64,aGk=",
 		"data:image/png;base64;base64,aGk=", "DATA:video/mp4;a=b;BASE64,AAAA", "data:audio/x-mpegurl;base64,AAAA",
 	} {
 		f.Add(s)

@@ -12,9 +12,9 @@ import (
 // Detect names the type of an item from its first bytes; only the first HeadBytes count. The zero Type means unknown.
 //
 // Images, video and audio are named only by the strict rules of this package, which look further than a magic number:
-// a PNG needs its IHDR, an MP4 a known brand, an MP3 two frames in a row. For documents and text the mimetype library is
-// asked, and its answer counts where it names a type of this package's table. HTML and other text is KindText, SVG is
-// KindDocument. The types that Agree always refuses (playlists, programs) have KindUnknown and a MIME.
+// a PNG needs its IHDR, an MP4 a known brand, an MP3 two frames in a row. For documents and text the mimetype library
+// is asked, and its answer counts where it names a type of this package's table. HTML and other text is KindText, SVG
+// is KindDocument. The types that Agree always refuses (playlists, programs) have KindUnknown and a MIME.
 func Detect(head []byte) Type {
 	head = head[:min(len(head), HeadBytes)]
 	if mime := detectMedia(head); mime != "" {

@@ -39,7 +39,10 @@ func TestDetect(t *testing.T) {
 		{"heic", ftyp("heic", "mif1"), "image/heic"},
 		{"heic under a generic brand", ftyp("mif1", "heic"), "image/heic"},
 		{"generic brand alone", ftyp("mif1", "miaf"), ""},
-		{"ico", append([]byte("\x00\x00\x01\x00\x01\x00\x10\x10\x00\x00\x01\x00\x20\x00"), 0x68, 4, 0, 0, 22, 0, 0, 0), "image/x-icon"},
+		{
+			"ico", append([]byte("\x00\x00\x01\x00\x01\x00\x10\x10\x00\x00\x01\x00\x20\x00"), 0x68, 4, 0, 0, 22, 0, 0, 0),
+			"image/x-icon",
+		},
 		{"svg", []byte(svgText), "image/svg+xml"},
 		{"svg with a declaration", []byte(`<?xml version="1.0"?>` + "\n" + svgText), "image/svg+xml"},
 		{"svg in UTF-16", utf16Text(svgText), "text/plain"},

@@ -83,10 +83,7 @@ func isICO(head []byte) bool {
 // runs to the end of the file or has a 64-bit size is no ftyp that any encoder writes.
 func isoBrand(head []byte) string {
 	size := int(min(binary.BigEndian.Uint32(head), 1<<20))
-	if size < 16 || size%4 != 0 || size > 1024 {
-		return ""
-	}
-	if len(head) < 12 {
+	if size < 16 || size%4 != 0 || size > 1024 || len(head) < 12 {
 		return ""
 	}
 	major := string(head[8:12])
@@ -155,14 +152,14 @@ func detectEBML(head []byte) string {
 		return ""
 	}
 	body := head[4+n:]
-	body = body[:min(uint64(len(body)), size)]
+	body = body[:min(len(body), size)]
 	for len(body) > 2 {
 		idLen := 1
 		if body[0] < 0x80 {
 			idLen = 2
 		}
 		size, n, ok := ebmlSize(body[idLen:])
-		if !ok || size > uint64(len(body)-idLen-n) {
+		if !ok || size > len(body)-idLen-n {
 			return ""
 		}
 		value := body[idLen+n:][:size]
@@ -180,8 +177,8 @@ func detectEBML(head []byte) string {
 	return ""
 }
 
-// ebmlSize reads a variable-length size and returns how many bytes it took.
-func ebmlSize(b []byte) (size uint64, n int, ok bool) {
+// ebmlSize reads a variable-length size, cut at 1 GiB, and returns how many bytes it took.
+func ebmlSize(b []byte) (size, n int, ok bool) {
 	if len(b) == 0 || b[0] == 0 {
 		return 0, 0, false
 	}
@@ -192,11 +189,11 @@ func ebmlSize(b []byte) (size uint64, n int, ok bool) {
 	if len(b) < n {
 		return 0, 0, false
 	}
-	size = uint64(b[0]) & (1<<(8-n) - 1)
+	long := uint64(b[0]) & (1<<(8-n) - 1)
 	for _, c := range b[1:n] {
-		size = size<<8 | uint64(c)
+		long = long<<8 | uint64(c)
 	}
-	return size, n, true
+	return int(min(long, 1<<30)), n, true
 }
 
 // detectOgg looks at the codec of the first page's packet; a Theora stream anywhere in the head makes it a video.

@@ -1,4 +1,5 @@
-// Package sniff decides what bytes really are, holds the bounds on media by door, and reads data URLs and strict base64.
+// Package sniff decides what bytes really are, holds the bounds on media by door, and reads data URLs and strict
+// base64.
 //
 // It does not decode pictures, open files or fetch anything, and it never trusts a file name or a declared media type:
 // those are claims that Agree compares with what Detect found.

@@ -3,6 +3,7 @@ package sniff
 import (
 	"errors"
 	"mime"
+	"slices"
 	"strings"
 )
 
@@ -143,13 +144,8 @@ var known = []entry{
 func ByExt(ext string) (Type, bool) {
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
 	for _, e := range known {
-		if e.Ext == ext {
+		if e.Ext == ext || slices.Contains(e.exts, ext) {
 			return e.Type, true
-		}
-		for _, x := range e.exts {
-			if x == ext {
-				return e.Type, true
-			}
 		}
 	}
 	return Type{}, false
@@ -167,13 +163,8 @@ func ByMIME(mime string) (Type, bool) {
 
 func lookup(mime string) (entry, bool) {
 	for _, e := range known {
-		if e.MIME == mime {
+		if e.MIME == mime || slices.Contains(e.aliases, mime) {
 			return e, true
-		}
-		for _, a := range e.aliases {
-			if a == mime {
-				return e, true
-			}
 		}
 	}
 	return entry{}, false
