@@ -8,136 +8,145 @@ import (
 	"strings"
 )
 
-// maxEventLine bounds a line of a stream that holds no picture, in bytes.
-const maxEventLine = 64 << 10
+// maxEventField bounds the name of a field and of an event, in bytes. What is longer is none that we know.
+const maxEventField = 256
 
-// events reads a server-sent event stream (WHATWG HTML §9.2). Data lines are scanned as they arrive: the SDK's reader
-// holds a line whole and gives up at 32 MiB. A stream counts only with its completed event.
-func (r *receiver) events(in *bufio.Reader) error {
-	completed, partials := 0, 0
-	event := ""
+// eventStream reads server-sent events (WHATWG HTML §9.2). next finds an event, Read gives its data, several data lines
+// joined by line feeds. Nothing is held, however long a line is: the SDK's reader gives up at 32 MiB.
+type eventStream struct {
+	in   *bufio.Reader
+	name string // what the event's own field says so far
+	line bool   // inside of a data line
+	over bool   // the event has ended
+}
+
+// next goes to the data of the next event. It returns io.EOF when there is none.
+func (e *eventStream) next() error {
+	e.name, e.over = "", false
 	for {
-		name, err := fieldName(in)
-		if errors.Is(err, io.EOF) {
-			break
-		}
+		data, blank, err := e.field()
 		if err != nil {
 			return err
 		}
-		switch name {
-		case "event":
-			if event, err = line(in); err != nil {
-				return err
-			}
-		case "data":
-			done, partial, err := r.event(in, event, completed, partials)
-			if err != nil {
-				return err
-			}
-			event = ""
-			if done {
-				completed++
-				partials = 0
-			} else if partial {
-				partials++
-			}
-		case "": // a blank line ends an event
-			event = ""
-		default: // comments, id, retry
-			if _, err := line(in); err != nil {
-				return err
-			}
+		if data {
+			return nil
+		}
+		if blank {
+			e.name = ""
 		}
 	}
-	if completed == 0 {
-		return io.ErrUnexpectedEOF
+}
+
+// Read reads the data of the event. It returns io.EOF at its end.
+func (e *eventStream) Read(p []byte) (int, error) {
+	for {
+		if e.over || len(p) == 0 {
+			return 0, io.EOF
+		}
+		if e.line {
+			n, err := e.run(p)
+			if n > 0 || err != nil {
+				return n, e.end(err)
+			}
+			continue
+		}
+		data, blank, err := e.field()
+		switch {
+		case err != nil:
+			return 0, e.end(err)
+		case blank:
+			e.over = true
+		case data:
+			p[0] = '\n'
+			return 1, nil
+		}
+	}
+}
+
+// end makes the end of the stream the end of the event.
+func (e *eventStream) end(err error) error {
+	if errors.Is(err, io.EOF) {
+		e.over = true
+	}
+	return err
+}
+
+// run copies what is buffered of a data line. At the end of the line it copies nothing.
+func (e *eventStream) run(p []byte) (int, error) {
+	if _, err := e.in.Peek(1); err != nil {
+		return 0, err
+	}
+	text, _ := e.in.Peek(min(e.in.Buffered(), len(p))) // cannot fail: buffered
+	n := len(text)
+	for _, c := range []byte("\n\r") {
+		if i := bytes.IndexByte(text[:n], c); i >= 0 {
+			n = i
+		}
+	}
+	copy(p, text[:n])
+	_, _ = e.in.Discard(n) // cannot fail: buffered
+	if n == 0 {
+		e.line = false
+		return 0, e.lineEnd()
+	}
+	return n, nil
+}
+
+// lineEnd reads \n, \r\n or \r.
+func (e *eventStream) lineEnd() error {
+	b, err := e.in.ReadByte()
+	if err != nil || b == '\n' {
+		return err
+	}
+	if next, err := e.in.Peek(1); err == nil && next[0] == '\n' {
+		_, _ = e.in.Discard(1) // cannot fail: peeked
 	}
 	return nil
 }
 
-// event reads one data line and reports whether it completed a picture or carried a partial one.
-func (r *receiver) event(in *bufio.Reader, name string, completed, partials int) (done, partial bool, err error) {
-	head, err := in.Peek(1)
-	if err != nil {
-		return false, false, cut(err)
-	}
-	if head[0] != '{' { // [DONE]
-		_, err := line(in)
-		return false, false, err
-	}
-	if name == "" {
-		name = typeOf(in)
-	}
-	partial = strings.HasSuffix(name, "partial_image")
-	r.slot.Index, r.slot.Partial = completed, 0
-	if partial {
-		r.slot.Partial = partials + 1
-	}
-	before := r.reply.Pictures
-	b, err := r.object(in)
+// field reads one line, but of a data line only what stands before the data.
+func (e *eventStream) field() (data, blank bool, err error) {
+	name, colon, err := e.text(true)
 	if err != nil {
 		return false, false, err
 	}
-	if partial && b.Error == nil {
-		return false, true, nil
+	if !colon {
+		return false, name == "", nil
 	}
-	if err := r.finish(b); err != nil {
-		return false, false, err
+	if next, err := e.in.Peek(1); err == nil && next[0] == ' ' {
+		_, _ = e.in.Discard(1) // cannot fail: peeked
 	}
-	return r.reply.Pictures > before || r.broken != nil || r.foreign > 0, false, nil
+	if name == "data" {
+		e.line = true
+		return true, false, nil
+	}
+	value, _, err := e.text(false)
+	if name == "event" {
+		e.name = strings.TrimSpace(value)
+	}
+	return false, false, err
 }
 
-// typeOf finds the type of an event that came without an event line, without reading it.
-func typeOf(in *bufio.Reader) string {
-	head, _ := in.Peek(min(max(in.Buffered(), 1), 4<<10)) // a short peek is enough to look at
-	if i := bytes.Index(head, []byte("partial_image\"")); i >= 0 {
-		return "partial_image"
-	}
-	return ""
-}
-
-// fieldName reads up to the colon of a line; a blank line gives "".
-func fieldName(in *bufio.Reader) (string, error) {
+// text reads to the end of the line, or to its first colon. What is too long for a name is dropped.
+func (e *eventStream) text(toColon bool) (text string, colon bool, err error) {
 	var name []byte
-	for len(name) < maxEventLine {
-		b, err := in.ReadByte()
-		if errors.Is(err, io.EOF) && len(name) > 0 {
-			return "", io.ErrUnexpectedEOF
+	for {
+		next, err := e.in.Peek(1)
+		if errors.Is(err, io.EOF) && len(name) > 0 { // the last line has no end
+			return string(name), false, nil
 		}
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
-		switch b {
-		case '\r':
-		case '\n':
-			return string(name), nil
-		case ':':
-			if next, err := in.Peek(1); err == nil && next[0] == ' ' {
-				_, _ = in.Discard(1) // cannot fail: peeked
-			}
-			if len(name) == 0 {
-				return "comment", nil
-			}
-			return string(name), nil
-		default:
+		switch b := next[0]; {
+		case b == '\n' || b == '\r':
+			return string(name), false, e.lineEnd()
+		case b == ':' && toColon:
+			_, _ = e.in.Discard(1) // cannot fail: peeked
+			return string(name), true, nil
+		case len(name) <= maxEventField:
 			name = append(name, b)
 		}
+		_, _ = e.in.Discard(1) // cannot fail: peeked
 	}
-	return "", errSyntax
-}
-
-// line reads the rest of a line.
-func line(in *bufio.Reader) (string, error) {
-	var text []byte
-	for len(text) < maxEventLine {
-		b, err := in.ReadByte()
-		if err != nil {
-			return "", cut(err)
-		}
-		if b == '\n' {
-			return strings.TrimSpace(string(text)), nil
-		}
-		text = append(text, b)
-	}
-	return "", errSyntax
 }

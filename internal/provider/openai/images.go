@@ -3,8 +3,6 @@ package openai
 import (
 	"context"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -13,82 +11,41 @@ import (
 	"mediagen/internal/engine"
 )
 
-// delivery records how far a request got, which decides whether it may be sent again (design.md §8).
-type delivery struct {
-	connected atomic.Bool // a connection was there, so bytes may have left
-	written   atomic.Bool // the whole request was handed to the network
-}
-
-func (d *delivery) trace(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { d.connected.Store(true) },
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				d.written.Store(true)
-			}
-		},
-	})
-}
-
 // GenerateImages sends one POST images/generations and streams the pictures into sink.
 func (c *Client) GenerateImages(
 	ctx context.Context, call engine.ImageCall, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
-	params := generateParams(call)
-	svc := sdk.ImageService{Options: c.sdk.Options}
+	body, err := generateParams(call).MarshalJSON()
+	if err != nil {
+		return engine.ImageReply{}, c.unbuilt(err)
+	}
+	var opts []option.RequestOption
+	if streamed(call) {
+		opts = append(opts, option.WithJSONSet("stream", true))
+	}
+	if call.SVGModel == "" && call.SVGEffort != "" {
+		opts = append(opts, option.WithJSONDel("svg.model")) // the SDK sends it empty
+	}
 	c.logCall(ctx, "images generate", call)
-	return c.create(ctx, call, sink, func(ctx context.Context) (*http.Response, error) {
-		var res *http.Response
-		opts := []option.RequestOption{option.WithResponseBodyInto(&res), c.routed("generations", call.Model)}
-		if streamed(call) {
-			opts = append(opts, option.WithJSONSet("stream", true))
-		}
-		_, err := svc.Generate(ctx, params, opts...)
-		return res, err
+	return c.create(ctx, call, sink, func(ctx context.Context, d *delivery) (*http.Response, error) {
+		return c.post(ctx, d, c.path("generations", call.Model), body, opts...)
 	})
 }
 
 // EditImages sends one POST images/edits as multipart, inputs streamed from their files, and streams the pictures
-// into sink.
+// into sink. When it returns, no input is read any more.
 func (c *Client) EditImages(
 	ctx context.Context, call engine.ImageCall, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
-	c.logCall(ctx, "images edit", call)
-	return c.create(ctx, call, sink, func(ctx context.Context) (*http.Response, error) {
-		return c.upload(ctx, call)
-	})
-}
-
-// create sends a request until the server may have taken it, then reads the reply. It never sends again after that.
-func (c *Client) create(
-	ctx context.Context, call engine.ImageCall, sink engine.ImageSink, send func(context.Context) (*http.Response, error),
-) (engine.ImageReply, error) {
-	for attempt := 1; ; attempt++ {
-		var d delivery
-		res, err := send(d.trace(ctx))
-		if err == nil {
-			return c.receive(ctx, call, res, sink)
-		}
-		failure := c.classify(ctx, err, &d, call)
-		if !failure.again || attempt >= c.cfg.Retry.Attempts {
-			return engine.ImageReply{RequestID: failure.err.RequestID}, failure.err
-		}
-		pause, ok := c.cfg.Retry.pause(ctx, attempt, failure.err.RetryAfter)
-		if !ok {
-			return engine.ImageReply{RequestID: failure.err.RequestID}, failure.err
-		}
-		sink.Retrying(attempt, pause, failure.err)
-		if err := c.cfg.Retry.Sleep(ctx, pause); err != nil {
-			return engine.ImageReply{RequestID: failure.err.RequestID}, failure.err
-		}
+	f, err := newForm(call)
+	if err != nil {
+		return engine.ImageReply{}, c.unbuilt(err)
 	}
-}
-
-// routed sends the call to the deployment's path where Azure wants one.
-func (c *Client) routed(op, model string) option.RequestOption {
-	return option.WithMiddleware(func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		req.URL.Path = c.base.Path + c.path(op, model)
-		return next(req)
+	defer f.close()
+	c.logCall(ctx, "images edit", call)
+	return c.create(ctx, call, sink, func(ctx context.Context, d *delivery) (*http.Response, error) {
+		return c.post(ctx, d, c.path("edits", call.Model), f.open(),
+			option.WithHeader("Content-Type", f.contentType), option.WithMiddleware(f.frameRequest))
 	})
 }
 

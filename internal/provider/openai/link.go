@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -9,50 +11,84 @@ import (
 	"time"
 
 	"mediagen/internal/engine"
+	"mediagen/internal/fault"
+	"mediagen/internal/sniff"
 )
 
-// linkAttempts is how often a finished picture is asked for: reading costs nothing, losing it does.
-const linkAttempts = 4
+const (
+	linkAttempts = 4 // how often a finished picture is asked for: reading costs nothing, losing it does
+	linkHops     = 3 // redirects within the origin
+)
 
 // link reads a picture that the reply only names: from the configured origin with the provider's own client and key, as
 // design.md §8 says. A link to another origin is handed to the sink and not followed.
-func (r *receiver) link(index int, raw string) error {
+func (r *receiver) link(index int, raw string) {
+	u, own := r.c.resolve(r.c.base, raw)
+	if !own {
+		r.elsewhere(index, raw)
+		return
+	}
+	var err error
+	for attempt := 1; ; attempt++ {
+		if err = r.download(index, u); err == nil {
+			return
+		}
+		if moved, ok := errors.AsType[*movedError](err); ok {
+			r.elsewhere(index, moved.to)
+			return
+		}
+		if _, local := errors.AsType[*sinkError](err); local {
+			r.sink.Link(index, u.String())
+			r.lost[index] = err
+			return
+		}
+		if attempt == linkAttempts || !r.rest(attempt, err) {
+			break
+		}
+	}
+	r.sink.Link(index, u.String())
+	r.lost[index] = r.c.errorf(engine.KindUnknownOutcome, "download_failed",
+		"the picture was made, but reading it from the server failed; the link is kept in the job").
+		WithCause(err).Bill(engine.BilledYes)
+}
+
+// rest waits before the next attempt. It reports false when there is to be none.
+func (r *receiver) rest(attempt int, err error) bool {
+	var asked time.Duration
+	if e, ok := errors.AsType[*statusError](err); ok {
+		asked = e.after
+	}
+	pause, ok := r.c.cfg.Retry.pause(r.ctx, attempt, asked)
+	return ok && r.c.cfg.Retry.Sleep(r.ctx, pause) == nil
+}
+
+// elsewhere keeps a link that is not followed here.
+func (r *receiver) elsewhere(index int, raw string) {
+	r.sink.Link(index, raw)
+	r.lost[index] = r.c.errorf(engine.KindUnknownOutcome, fault.URLNotAllowed,
+		"the reply links to another origin, which is not read; the picture was made and the link is kept in the job").
+		Bill(engine.BilledYes)
+}
+
+// resolve reads a link against the address where it was found, and reports whether it leads to the configured origin.
+func (c *Client) resolve(at *url.URL, raw string) (u *url.URL, own bool) {
 	ref, err := url.Parse(raw)
 	if err != nil {
-		return r.otherOrigin(index, raw)
+		return nil, false
 	}
-	u := r.c.base.ResolveReference(ref)
-	if u.Scheme != r.c.base.Scheme || !strings.EqualFold(u.Host, r.c.base.Host) || u.User != nil {
-		return r.otherOrigin(index, raw)
-	}
-	for attempt := 1; ; attempt++ {
-		err := r.download(index, u)
-		if err == nil {
-			r.reply.Pictures++
-			return nil
-		}
-		if r.ctx.Err() != nil || attempt == linkAttempts {
-			r.sink.Link(index, raw)
-			return r.c.errorf(engine.KindUnknownOutcome, "download_failed",
-				"the picture was made, but reading it from the server failed; the link is kept in the job").
-				WithCause(err).Bill(engine.BilledYes)
-		}
-		pause, ok := r.c.cfg.Retry.pause(r.ctx, attempt, 0)
-		if !ok {
-			pause = time.Millisecond
-		}
-		if err := r.c.cfg.Retry.Sleep(r.ctx, pause); err != nil {
-			return err
-		}
-	}
+	u = at.ResolveReference(ref)
+	same := u.Scheme == c.base.Scheme && strings.EqualFold(u.Hostname(), c.base.Hostname()) && port(u) == port(c.base)
+	return u, same && u.User == nil && u.Opaque == ""
 }
 
-func (r *receiver) otherOrigin(index int, raw string) error {
-	r.foreign++
-	r.sink.Link(index, raw)
-	return nil
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
+// download asks for a picture once.
 func (r *receiver) download(index int, u *url.URL) error {
 	res, err := r.c.get(r.ctx, u)
 	if err != nil {
@@ -60,26 +96,41 @@ func (r *receiver) download(index int, u *url.URL) error {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return &statusError{res.StatusCode}
+		return &statusError{res.StatusCode, retryAfter(res.Header, time.Now())}
 	}
-	w, err := r.sink.Picture(engine.Slot{Index: index})
-	if err != nil {
+	in := bufio.NewReaderSize(res.Body, readBuffer)
+	head, err := in.Peek(sniff.HeadBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	n, err := io.Copy(struct{ io.Writer }{w}, res.Body)
-	if err != nil {
-		w.Abort()
-		return err
+	if sniff.Detect(head).Kind == sniff.KindText { // a login page or an error with status 200
+		return replyError("the server sent text in the place of a picture")
 	}
-	if n == 0 {
-		w.Abort()
-		return io.ErrUnexpectedEOF
-	}
-	return w.Commit()
+	return r.store(engine.Slot{Index: index}, in)
 }
 
-// get asks the configured origin for a picture. The caller has checked the origin and closes the body.
+// get asks the configured origin for a picture and follows redirects within it. The caller closes the body.
 func (c *Client) get(ctx context.Context, u *url.URL) (*http.Response, error) {
+	for range linkHops {
+		res, err := c.getOnce(ctx, u)
+		if err != nil || res.StatusCode < 300 || res.Header.Get("Location") == "" {
+			return res, err
+		}
+		_ = res.Body.Close() // nothing of it is needed
+		to := res.Header.Get("Location")
+		next, own := c.resolve(u, to)
+		if next == nil {
+			return nil, &movedError{to}
+		}
+		if !own {
+			return nil, &movedError{next.String()}
+		}
+		u = next
+	}
+	return nil, replyError("the server redirects too often")
+}
+
+func (c *Client) getOnce(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
@@ -91,10 +142,20 @@ func (c *Client) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 			req.Header.Set("Authorization", "Bearer "+c.cfg.APIKey.Reveal())
 		}
 	}
-	return c.cfg.HTTPClient.Do(req)
+	return c.observe(req, c.http.Do)
 }
 
 // statusError is a download that was answered with another status than 200.
-type statusError struct{ status int }
+type statusError struct {
+	status int
+	after  time.Duration // how long the server asks to wait
+}
 
-func (e *statusError) Error() string { return "status " + http.StatusText(e.status) }
+// Error says the status.
+func (e *statusError) Error() string { return statusLine(e.status) }
+
+// movedError is a redirect to another origin.
+type movedError struct{ to string }
+
+// Error does not say where: the address may carry a signature.
+func (e *movedError) Error() string { return "redirected to another origin" }

@@ -2,16 +2,14 @@
 // any server that keeps the same wire shape.
 //
 // It does not validate what the catalog knows, choose models, save files or decide about money. It never resends a
-// request that the server may have taken, follows no redirect, and reads no environment variable.
+// request that the server may have taken, follows no redirect of a request, and reads no environment variable.
 package openai
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -44,24 +42,26 @@ type Config struct {
 	ProjectID  string
 	Azure      *Azure
 	ActsNative bool         // the catalog's dates bind as on the vendor's own host: the emulator rehearses OpenAI
-	HTTPClient *http.Client // from fetch.NewProviderClient
+	HTTPClient *http.Client // required, from fetch.NewProviderClient
 	Retry      Retry
-	Scrub      func(string) string // last filter for foreign words in errors; nil keeps them
+	Scrub      func(string) string // last filter for foreign words and logs; the key is taken out without it, too
 	Log        *slog.Logger        // nil logs nothing
 	LogBodies  bool                // --log-requests: prompts and parameters, never pictures or keys
 }
 
 // Client is one endpoint. It is safe for concurrent use.
 type Client struct {
-	cfg  Config
-	base *url.URL
-	sdk  sdk.Client
+	cfg   Config
+	base  *url.URL
+	http  *http.Client
+	sdk   sdk.Client
+	clean func(string) string // takes keys, base64 and signed queries out of foreign words
 }
 
 var _ engine.ImageProvider = (*Client)(nil)
 
-// New returns a client for the endpoint that cfg names. It opens no connection. A base URL that cannot be used is a
-// config_invalid fault.
+// New returns a client for the endpoint that cfg names. It opens no connection. A base URL that cannot be used, or no
+// HTTP client, is a config_invalid fault.
 func New(cfg Config) (*Client, error) {
 	raw := cfg.BaseURL
 	if raw == "" {
@@ -74,42 +74,54 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.HTTPClient == nil {
+		return nil, fault.New(fault.ConfigInvalid, "provider %s has no HTTP client", cfg.Name)
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Scrub == nil {
-		cfg.Scrub = func(s string) string { return s }
-	}
 	cfg.Retry = cfg.Retry.withDefaults()
-	c := &Client{cfg: cfg, base: base}
+	c := &Client{cfg: cfg, base: base, clean: cleaner(cfg)}
+	// The promise about redirects holds whatever client comes in.
+	client := *cfg.HTTPClient
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &client
 	// A bare Client value: NewClient would read OPENAI_* variables and hand the user's key to any base URL.
 	c.sdk = sdk.Client{Options: c.options()}
 	return c, nil
 }
 
+// cleaner joins the configured filter with one that knows this client's key.
+func cleaner(cfg Config) func(string) string {
+	own := redact.NewScrubber(cfg.APIKey)
+	if cfg.Scrub == nil {
+		return own.String
+	}
+	return func(text string) string { return cfg.Scrub(own.String(text)) }
+}
+
 // parseBase reads an API root and gives it the trailing slash that relative paths need.
 func parseBase(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+	if err != nil || u.Hostname() == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return nil, fault.New(fault.ConfigInvalid, "base URL %s is not usable: want http(s)://host/path", redact.URL(raw))
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fault.New(fault.ConfigInvalid,
 			"base URL %s must not carry a user, a query or a fragment", redact.URL(raw))
 	}
-	if !strings.HasSuffix(u.Path, "/") {
-		u.Path += "/"
+	if strings.HasSuffix(u.Path, "/") {
+		return u, nil
 	}
-	return u, nil
+	return u.JoinPath("/"), nil
 }
 
 // options are the request options that every call shares.
 func (c *Client) options() []option.RequestOption {
 	opts := []option.RequestOption{
-		option.WithHTTPClient(c.cfg.HTTPClient),
+		option.WithHTTPClient(c.http),
 		option.WithMaxRetries(0),
 		option.WithBaseURL(c.base.String()),
-		option.WithMiddleware(c.observe, boundErrorBody),
 	}
 	if c.cfg.Azure != nil {
 		if c.cfg.Azure.APIVersion != "" && !c.azureV1() {
@@ -155,36 +167,13 @@ func (c *Client) path(op, model string) string {
 	if deployment == "" {
 		deployment = model
 	}
-	return "openai/deployments/" + deployment + "/images/" + op
+	return "openai/deployments/" + segment(deployment) + "/images/" + op
 }
 
-// observe logs one line a request: method, path, status, request id, time; never headers, query or body.
-func (c *Client) observe(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	start := time.Now()
-	res, err := next(req)
-	attrs := []any{
-		"provider", c.cfg.Name, "method", req.Method, "path", req.URL.Path,
-		"ms", time.Since(start).Milliseconds(), "request_bytes", req.ContentLength,
+// segment escapes a name as one segment of a path: a model's name may hold a slash, and dots alone would climb.
+func segment(name string) string {
+	if strings.Trim(name, ".") == "" {
+		return strings.ReplaceAll(name, ".", "%2E")
 	}
-	if err != nil {
-		c.cfg.Log.DebugContext(req.Context(), "request failed", attrs...)
-		return res, err
-	}
-	attrs = append(attrs, "status", res.StatusCode, "request_id", requestID(res), "reply_bytes", res.ContentLength)
-	c.cfg.Log.DebugContext(req.Context(), "request answered", attrs...)
-	return res, nil
-}
-
-// logCall logs the parameters of a call, which include the prompt, when the user asked for that.
-func (c *Client) logCall(ctx context.Context, op string, call engine.ImageCall) {
-	if !c.cfg.LogBodies {
-		return
-	}
-	inputs := make([]string, 0, len(call.Images))
-	for _, in := range call.Images {
-		inputs = append(inputs, in.Name+" "+in.MIME)
-	}
-	c.cfg.Log.InfoContext(ctx, "request body", "provider", c.cfg.Name, "op", op, "model", call.Model,
-		"prompt", call.Prompt, "n", call.N, "size", call.Size, "quality", call.Quality, "background", call.Background,
-		"output_format", call.OutputFormat, "inputs", inputs, "extra", call.Extra)
+	return url.PathEscape(name)
 }

@@ -4,86 +4,40 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"mediagen/internal/engine"
-	"mediagen/internal/fault"
+	"mediagen/internal/redact"
 	"mediagen/internal/sniff"
 )
 
 // readBuffer is how much of a reply is held at once, in bytes.
 const readBuffer = 64 << 10
 
+// lastCreated is the end of the year 9999, where RFC 3339 ends, in Unix seconds. Servers that count milliseconds are
+// beyond it.
+const lastCreated = 253402300799
+
 // receiver reads one reply into a sink.
 type receiver struct {
-	c       *Client
-	ctx     context.Context //nolint:containedctx // lives as long as one reply is read
-	call    engine.ImageCall
-	sink    engine.ImageSink
-	reply   engine.ImageReply
-	slot    engine.Slot // where the next picture of a stream belongs
-	foreign int         // pictures that lie at another origin
-	broken  error       // why a picture that was there could not be used
-}
+	c     *Client
+	ctx   context.Context // lives as long as the reply is read
+	call  engine.ImageCall
+	sink  engine.ImageSink
+	reply engine.ImageReply
 
-// body is the part of a reply that is not a picture. Streamed events share its fields.
-type body struct {
-	Type         string     `json:"type"`
-	Created      number     `json:"created"`
-	CreatedAt    number     `json:"created_at"`
-	Background   string     `json:"background"`
-	OutputFormat string     `json:"output_format"`
-	Quality      string     `json:"quality"`
-	Size         string     `json:"size"`
-	Data         []item     `json:"data"`
-	Usage        *usage     `json:"usage"`
-	Error        *errorBody `json:"error"`
-}
-
-type item struct {
-	URL string `json:"url"`
-}
-
-type errorBody struct {
-	Code    any    `json:"code"`
-	Message string `json:"message"`
-	Param   string `json:"param"`
-}
-
-type usage struct {
-	InputTokens        number  `json:"input_tokens"`
-	OutputTokens       number  `json:"output_tokens"`
-	TotalTokens        number  `json:"total_tokens"`
-	InputTokensDetails details `json:"input_tokens_details"`
-	OutputTokenDetails details `json:"output_tokens_details"`
-}
-
-type details struct {
-	TextTokens  number `json:"text_tokens"`
-	ImageTokens number `json:"image_tokens"`
-	Cached      struct {
-		TextTokens  number `json:"text_tokens"`
-		ImageTokens number `json:"image_tokens"`
-	} `json:"cached_tokens_details"`
-}
-
-// number is a count that compatible servers send as 1, 1.0, "1" or null.
-type number int64
-
-// UnmarshalJSON never fails: a count that cannot be read is 0, for it must not cost a picture.
-func (n *number) UnmarshalJSON(raw []byte) error {
-	var f float64
-	if json.Unmarshal(bytes.Trim(raw, `"`), &f) == nil && f > 0 && f < 1<<53 {
-		*n = number(f)
-	}
-	return nil
+	base     int           // index of the first picture of the object that is being read
+	used     int           // pictures of that object, whether they made it or not
+	partials int           // partial pictures that came since the last final one
+	have     map[int]bool  // final pictures that are safe
+	lost     map[int]error // final pictures that came, or were named, and are not safe
 }
 
 // receive reads a 2xx or 3xx reply. Whatever goes wrong from here on may have been billed.
@@ -91,15 +45,16 @@ func (c *Client) receive(
 	ctx context.Context, call engine.ImageCall, res *http.Response, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
 	defer func() { _ = res.Body.Close() }()
-	r := &receiver{c: c, ctx: ctx, call: call, sink: sink, reply: engine.ImageReply{RequestID: requestID(res)}}
-	if res.StatusCode >= http.StatusMultipleChoices {
-		e := c.errorf(engine.KindUnavailable, "redirected", "answered %d %s; redirects are not followed, nothing was billed",
-			res.StatusCode, http.StatusText(res.StatusCode)).
-			WithHint("set the base URL to the address that answers itself")
-		e.RequestID = r.reply.RequestID
-		return r.reply, e
+	r := &receiver{
+		c: c, ctx: ctx, call: call, sink: sink, have: map[int]bool{}, lost: map[int]error{},
+		reply: engine.ImageReply{RequestID: requestID(res.Header)},
 	}
-	err := r.read(res)
+	var err error
+	if res.StatusCode >= http.StatusMultipleChoices {
+		err = r.redirected(res)
+	} else {
+		err = r.read(res)
+	}
 	if err == nil {
 		err = r.verdict()
 	}
@@ -109,103 +64,150 @@ func (c *Client) receive(
 	return r.reply, r.fail(err)
 }
 
-// read dispatches on what the bytes are: a stream of events, a JSON object, or something that is no answer.
+// redirected tells about an answer that sends us elsewhere. 303 says that the request was done and where to see what
+// came of it (RFC 9110 §15.4.4); the others that it is to be made there.
+func (r *receiver) redirected(res *http.Response) error {
+	line := statusLine(res.StatusCode)
+	switch res.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return r.c.errorf(engine.KindUnavailable, "redirected", "%s; redirects are not followed, nothing was billed", line).
+			WithHint("set the base URL to the address that answers itself%s", target(res))
+	}
+	return r.c.errorf(engine.KindUnknownOutcome, "redirected", "%s instead of pictures; it may have been billed", line).
+		Bill(engine.BilledMaybe)
+}
+
+// target names the origin that a redirect points to.
+func target(res *http.Response) string {
+	u, err := res.Location()
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return "; the redirect leads to " + redact.URL(u.Scheme+"://"+u.Host)
+}
+
+// read dispatches on what the bytes are: a JSON object, a stream of events, a picture, or something that is no answer.
+// Content types of compatible servers and gateways are not to be relied on.
 func (r *receiver) read(res *http.Response) error {
 	in := bufio.NewReaderSize(res.Body, readBuffer)
-	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media == "text/event-stream" {
+	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = in.Discard(3) // cannot fail: peeked
+	}
+	first, err := firstByte(in)
+	switch media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); {
+	case errors.Is(err, io.EOF):
+		return replyError("the reply is empty")
+	case err != nil:
+		return err
+	case first == '{':
+		b, err := r.object(in, nil)
+		if err == nil {
+			_, err = r.finish(b)
+		}
+		return err
+	case media == "text/event-stream" || startsStream(in):
 		return r.events(in)
+	case first == '<':
+		return replyError("the reply is a web page, not JSON")
 	}
-	for {
-		head, err := in.Peek(1)
-		switch {
-		case errors.Is(err, io.EOF):
-			return errors.New("the reply is empty")
-		case err != nil:
-			return err
-		}
-		switch head[0] {
-		case ' ', '\t', '\r', '\n':
-			_, _ = in.Discard(1) // cannot fail: peeked
-		case '{':
-			b, err := r.object(in)
-			if err != nil {
-				return err
-			}
-			return r.finish(b)
-		case '<':
-			return errors.New("the reply is a web page, not JSON")
-		default:
-			return errors.New("the reply is not JSON")
-		}
-	}
+	return r.bare(in)
 }
 
-// object reads one JSON object, pictures streamed out. Pictures before a cut are kept.
-func (r *receiver) object(in *bufio.Reader) (body, error) {
-	s := &scanner{in: in, take: r.picture}
-	var b body
+// startsStream reports whether what comes looks like server-sent events.
+func startsStream(in *bufio.Reader) bool {
+	const longest = "event:"
+	head, _ := in.Peek(len(longest)) // a reply that is shorter is none
+	for _, field := range []string{":", "data:", longest} {
+		if bytes.HasPrefix(head, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare takes a reply that is one picture without any JSON, as some servers send it when they are asked for a file.
+func (r *receiver) bare(in *bufio.Reader) error {
+	head, err := in.Peek(sniff.HeadBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if sniff.Detect(head).Kind != sniff.KindImage {
+		return replyError("the reply is not JSON")
+	}
+	return r.settle(engine.Slot{}, r.store(engine.Slot{}, in))
+}
+
+// object reads one JSON object, pictures streamed out. Pictures before a cut are kept. stream is the event that it
+// belongs to, nil outside of a stream.
+func (r *receiver) object(in *bufio.Reader, stream *eventStream) (replyBody, error) {
+	r.used = 0
+	s := &scanner{in: in}
+	partial := func() bool {
+		return stream != nil &&
+			(strings.HasSuffix(s.kind, "partial_image") || strings.HasSuffix(stream.name, "partial_image"))
+	}
+	s.take = func(index int, text io.Reader) error {
+		slot := engine.Slot{Index: r.base + index}
+		if partial() {
+			slot.Partial = r.partials + 1
+		}
+		return r.picture(slot, text)
+	}
 	if err := s.scan(); err != nil {
-		return b, err
+		return replyBody{}, err
 	}
-	if err := json.Unmarshal(s.skeleton.Bytes(), &b); err != nil {
-		return b, fmt.Errorf("the reply has an unexpected shape: %w", errSyntax)
+	event := ""
+	if stream != nil {
+		event = stream.name
 	}
-	return b, nil
+	b, err := decodeBody(s.skeleton.Bytes(), event)
+	b.partial = partial()
+	return b, err
 }
 
-// picture decodes one picture into the sink. Base64 that cannot be read costs that picture, not the others.
-func (r *receiver) picture(index int, text io.Reader) error {
-	slot := r.slot
-	if slot.Partial == 0 && r.slot.Index == 0 {
-		slot.Index = index
-	}
-	w, err := r.sink.Picture(slot)
-	if err != nil {
-		return err
-	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{w}, sniff.NewBase64Reader(text, false), make([]byte, readBuffer/2))
-	if err == nil && n == 0 {
-		err = errors.New("the picture is empty")
-	}
-	if err != nil {
-		w.Abort()
-		if fault.CodeOf(err) == fault.InvalidBase64 {
-			r.broken = err
-			return nil
-		}
-		return err
-	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
+// picture decodes one picture into the sink. One that is there already, for some servers send it twice, is passed over.
+func (r *receiver) picture(slot engine.Slot, text io.Reader) error {
 	if slot.Partial == 0 {
-		r.reply.Pictures++
+		r.used = max(r.used, slot.Index-r.base+1)
 	}
-	return nil
+	if slot.Partial == 0 && r.have[slot.Index] {
+		return nil
+	}
+	// Some servers wrap lines as mail does.
+	return r.settle(slot, r.store(slot, sniff.NewBase64Reader(text, true)))
 }
 
-// finish takes what the reply says beside its pictures and fetches the ones that it only names.
-func (r *receiver) finish(b body) error {
-	if b.Error != nil {
-		return r.refused(b.Error)
+// finish takes what an object says beside its pictures and fetches the ones that it only names. It reports whether the
+// object held, or named, a final picture.
+func (r *receiver) finish(b replyBody) (final bool, err error) {
+	if b.partial && b.refusal == nil {
+		r.partials++
+		r.base += r.used // a partial that was not known as one in time has a place of its own
+		return false, nil
 	}
 	r.note(b)
-	for i, it := range b.Data {
-		if it.URL == "" {
-			continue
-		}
-		if err := r.link(i, it.URL); err != nil {
-			return err
+	items := b.items()
+	for i, it := range items {
+		if it.URL != "" && !r.have[r.base+i] {
+			r.link(r.base+i, it.URL)
 		}
 	}
-	return nil
+	if b.refusal != nil {
+		return false, r.refused(*b.refusal)
+	}
+	final = r.used > 0 || len(items) > 0
+	r.base += max(r.used, len(items))
+	if final {
+		r.partials = 0
+	}
+	return final, nil
 }
 
 // note keeps the resolved parameters and the usage. Streams report usage with each completed picture: it adds up.
-func (r *receiver) note(b body) {
+func (r *receiver) note(b replyBody) {
 	r.reply.Size, r.reply.Quality = b.Size, b.Quality
 	r.reply.Background, r.reply.OutputFormat = b.Background, b.OutputFormat
-	if at := max(b.Created, b.CreatedAt); at > 0 {
+	if at := max(b.Created, b.CreatedAt); at > 0 && at <= lastCreated {
 		r.reply.Created = time.Unix(int64(at), 0).UTC()
 	}
 	if b.Usage == nil {
@@ -224,18 +226,17 @@ func (r *receiver) note(b body) {
 	u.OutputImageTokens += int64(out.ImageTokens)
 }
 
-// refused is an error object inside of a 2xx reply or a stream.
-func (r *receiver) refused(e *errorBody) error {
-	code, _ := e.Code.(string)
-	rule, known := byCode(code)
+// refused is an error inside of a 2xx reply or a stream.
+func (r *receiver) refused(s said) error {
+	rule, known := s.rule()
 	if !known {
-		rule = statusRule{kind: engine.KindUnknownOutcome}
+		rule.kind = engine.KindUnknownOutcome
 	}
-	if code == "" {
-		code = "error_in_reply"
+	text := "answered with an error"
+	if s.message != "" {
+		text += ": " + r.c.foreign(s.message, r.call)
 	}
-	err := r.c.errorf(rule.kind, fault.Code(code), "answered with an error: %s", r.c.foreign(e.Message, r.call)).
-		Bill(engine.BilledMaybe)
+	err := r.c.errorf(rule.kind, r.c.codeOr(s.code, "error_in_reply"), "%s", text).Bill(engine.BilledMaybe)
 	if rule.hint != "" {
 		err = err.WithHint("%s", rule.hint)
 	}
@@ -244,53 +245,36 @@ func (r *receiver) refused(e *errorBody) error {
 
 // verdict decides whether a complete reply held what was asked for.
 func (r *receiver) verdict() error {
-	switch {
-	case r.reply.Pictures > 0 && r.broken == nil:
-		return nil
-	case r.broken != nil:
-		return fmt.Errorf("a picture of the reply cannot be decoded: %w", r.broken)
-	case r.foreign > 0:
-		return r.c.errorf(engine.KindUnknownOutcome, fault.URLNotAllowed,
-			"the reply links to another origin, which is not read; the picture was made and the link is kept in the job").
-			Bill(engine.BilledYes)
+	if len(r.lost) > 0 {
+		return r.lost[slices.Min(slices.Collect(maps.Keys(r.lost)))]
 	}
-	return errors.New("the reply holds no picture")
+	if r.reply.Pictures == 0 {
+		return replyError("the reply holds no picture")
+	}
+	return nil
 }
 
-// fail wraps what went wrong after the request had been taken.
-func (r *receiver) fail(err error) error {
-	if e, ok := errors.AsType[*engine.Error](err); ok {
-		if e.RequestID == "" {
-			e.RequestID = r.reply.RequestID
-		}
-		return e
-	}
+// fail tells what went wrong after the request had been taken.
+func (r *receiver) fail(err error) *engine.Error {
 	var out *engine.Error
-	if r.ctx.Err() != nil || isTransport(err) {
-		out = r.c.unknown(r.ctx, err)
-		if isTransport(err) && r.ctx.Err() == nil {
-			out.Message = "the reply broke off before it was complete; it may have been billed"
-		}
-	} else {
+	told, isTold := errors.AsType[*engine.Error](err)
+	sunk, isSunk := errors.AsType[*sinkError](err)
+	_, isOurs := errors.AsType[replyError](err)
+	switch {
+	case isSunk:
+		out = engine.AsError(sunk.cause).Bill(engine.BilledYes)
+	case isTold:
+		e := *told
+		out = &e
+	case isOurs:
 		out = r.c.errorf(engine.KindUnknownOutcome, "unusable_reply", "%s; it may have been billed", err.Error()).
 			WithCause(err).Bill(engine.BilledMaybe)
+	default:
+		out = r.c.unknown(r.ctx, err)
+		if r.ctx.Err() == nil && !timedOut(err) {
+			out.Message = "the reply broke off before it was complete; it may have been billed"
+		}
 	}
 	out.RequestID = r.reply.RequestID
 	return out
-}
-
-// isTransport reports whether reading the reply failed, as opposed to what it said. A transport error's own text may
-// hold remote bytes, so it is never shown.
-func isTransport(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, errSyntax) && !isOurs(err)
-}
-
-// isOurs reports whether the text of err was written here.
-func isOurs(err error) bool {
-	for _, prefix := range []string{"the reply ", "the picture ", "a picture "} {
-		if strings.HasPrefix(err.Error(), prefix) {
-			return true
-		}
-	}
-	return false
 }

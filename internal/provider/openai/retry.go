@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -38,7 +39,7 @@ func (r Retry) withDefaults() Retry {
 func (r Retry) pause(ctx context.Context, attempt int, asked time.Duration) (time.Duration, bool) {
 	d := asked
 	if d == 0 {
-		backoff := r.Base << (attempt - 1)
+		backoff := r.Base << min(attempt-1, 10)
 		d = backoff - time.Duration(rand.Int64N(int64(backoff)/4+1)) //nolint:gosec // jitter needs no secrecy
 	}
 	if d > r.MaxPause {
@@ -63,24 +64,30 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // retryAfter reads Retry-After-Ms and Retry-After (seconds, fractions, or an HTTP date: RFC 9110 §10.2.3).
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 {
+	if ms, ok := positive(h.Get("Retry-After-Ms")); ok {
 		return seconds(ms / 1000)
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 {
+	if s, ok := positive(v); ok {
 		return seconds(s)
 	}
 	if at, err := http.ParseTime(v); err == nil && at.After(now) {
-		return at.Sub(now)
+		return seconds(at.Sub(now).Seconds())
 	}
 	return 0
 }
 
-// seconds converts a server's number, which may be absurd, without overflow.
+// positive reads a number above 0; one that is too large for a float64 is infinite.
+func positive(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil
+	}
+	return v, err == nil && v > 0
+}
+
+// seconds converts a server's number, which may be absurd, without overflow: at most a day.
 func seconds(s float64) time.Duration {
 	const day = 24 * 3600
-	if !(s < day) { // also NaN
-		s = day
-	}
-	return time.Duration(s * float64(time.Second))
+	return time.Duration(min(s, day) * float64(time.Second))
 }

@@ -7,26 +7,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 const (
 	maxSkeleton = 4 << 20 // bytes of a reply without its pictures
 	maxDepth    = 64      // nesting of a reply
-	maxKey      = 4 << 10 // bytes of an object key
+	maxKey      = 4 << 10 // bytes of an object key, and of the head of a data URL
 )
 
-var errSyntax = errors.New("the reply is not valid JSON")
+// replyError says in our own words what is wrong with a reply. Other errors of reading one come from the network and
+// may hold remote bytes.
+type replyError string
+
+// Error returns the words.
+func (e replyError) Error() string { return string(e) }
+
+const errSyntax = replyError("the reply is not valid JSON")
 
 // scanner copies one JSON value into a skeleton while it streams the pictures out: every string under a "b64_json" key,
 // and every data URL under a "url" key, goes to take and stands as "" in the skeleton. So a reply of ten large
 // pictures needs a few kilobytes of memory. encoding/json would hold each string whole.
+//
+// It finds the ends of things and leaves it to encoding/json to refuse a skeleton that is not JSON.
 type scanner struct {
 	in       *bufio.Reader
 	skeleton bytes.Buffer
 	stack    []frame
+	kind     string // the outermost object's "type", once it has been read
 	// take receives the text of one picture. index is its place in the nearest array, 0 outside of one.
 	take func(index int, text io.Reader) error
 }
@@ -46,7 +53,7 @@ func (s *scanner) scan() error {
 		if err != nil {
 			return cut(err)
 		}
-		if b == ' ' || b == '\t' || b == '\r' || b == '\n' {
+		if isSpace(b) {
 			continue
 		}
 		if err := s.token(b); err != nil {
@@ -57,6 +64,8 @@ func (s *scanner) scan() error {
 		}
 	}
 }
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' }
 
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -69,7 +78,7 @@ func (s *scanner) token(b byte) error {
 	switch b {
 	case '{', '[':
 		if len(s.stack) == maxDepth {
-			return fmt.Errorf("%w: nested deeper than %d", errSyntax, maxDepth)
+			return fmt.Errorf("%w: it is nested deeper than %d", errSyntax, maxDepth)
 		}
 		s.stack = append(s.stack, frame{array: b == '['})
 	case '}', ']':
@@ -101,7 +110,7 @@ func (s *scanner) top() *frame { return &s.stack[len(s.stack)-1] }
 
 func (s *scanner) emit(p ...byte) error {
 	if s.skeleton.Len()+len(p) > maxSkeleton {
-		return fmt.Errorf("the reply holds more than %d bytes beside its pictures", maxSkeleton)
+		return replyError(fmt.Sprintf("the reply holds more than %d bytes beside its pictures", maxSkeleton))
 	}
 	s.skeleton.Write(p)
 	return nil
@@ -113,7 +122,7 @@ func (s *scanner) literal(b byte) error {
 		return errSyntax // a reply is an object
 	}
 	for {
-		if !(b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z') {
+		if b != '-' && b != '+' && b != '.' && (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') {
 			return errSyntax
 		}
 		if err := s.emit(b); err != nil {
@@ -123,8 +132,7 @@ func (s *scanner) literal(b byte) error {
 		if err != nil {
 			return cut(err)
 		}
-		switch next[0] {
-		case ',', '}', ']', ' ', '\t', '\r', '\n':
+		if isSpace(next[0]) || next[0] == ',' || next[0] == '}' || next[0] == ']' {
 			return nil
 		}
 		b, _ = s.in.ReadByte() // cannot fail: peeked
@@ -137,58 +145,110 @@ func (s *scanner) str() error {
 		return errSyntax
 	}
 	f := s.top()
-	text := &stringReader{in: s.in}
-	if !f.array && !f.value {
-		key, err := io.ReadAll(io.LimitReader(text, maxKey+1))
-		if err != nil {
+	isKey := !f.array && !f.value
+	if !isKey && !f.array && s.isPicture(f.key) {
+		if err := s.picture(); err != nil {
 			return err
 		}
-		if len(key) > maxKey {
-			return errSyntax
-		}
-		f.key = string(key)
-		return s.quoted(f.key)
+		return s.emit('"', '"')
 	}
-	if !f.array && (f.key == "b64_json" || f.key == "url" && s.peekData()) {
-		if err := s.picture(text); err != nil {
+	from := s.skeleton.Len()
+	if err := s.copyString(); err != nil {
+		return err
+	}
+	switch raw := s.skeleton.Bytes()[from:]; {
+	case isKey && len(raw) > maxKey:
+		return fmt.Errorf("%w: a key is longer than %d bytes", errSyntax, maxKey)
+	case isKey:
+		return decodeString(raw, &f.key)
+	case len(s.stack) == 1 && f.key == "type" && len(raw) <= maxKey:
+		return decodeString(raw, &s.kind)
+	}
+	return nil
+}
+
+func decodeString(raw []byte, text *string) error {
+	if json.Unmarshal(raw, text) != nil {
+		return errSyntax
+	}
+	return nil
+}
+
+// copyString copies a string as it is written, quotes included.
+func (s *scanner) copyString() error {
+	if err := s.emit('"'); err != nil {
+		return err
+	}
+	for {
+		if _, err := s.in.Peek(1); err != nil {
+			return cut(err)
+		}
+		run, _ := s.in.Peek(s.in.Buffered()) // cannot fail: buffered
+		n := bytes.IndexByte(run, '"')
+		if n < 0 {
+			n = len(run)
+		}
+		if i := bytes.IndexByte(run[:n], '\\'); i >= 0 {
+			n = i
+		}
+		if err := s.emit(run[:n]...); err != nil {
 			return err
 		}
-		return s.quoted("")
+		_, _ = s.in.Discard(n) // cannot fail: buffered
+		if n == len(run) {
+			continue
+		}
+		end, err := s.stop()
+		if err != nil || end {
+			return err
+		}
 	}
-	value, err := io.ReadAll(io.LimitReader(text, maxSkeleton+1))
+}
+
+// stop copies the quote that ends a string, or a backslash with what it protects.
+func (s *scanner) stop() (end bool, err error) {
+	b, _ := s.in.ReadByte() // cannot fail: buffered
+	if b == '"' {
+		return true, s.emit(b)
+	}
+	next, err := s.in.ReadByte()
 	if err != nil {
-		return err
+		return false, cut(err)
 	}
-	return s.quoted(string(value))
+	return false, s.emit(b, next)
 }
 
-func (s *scanner) quoted(text string) error {
-	q, err := json.Marshal(text)
-	if err != nil {
-		return err
+// isPicture reports whether the string that starts now is a picture.
+func (s *scanner) isPicture(key string) bool {
+	return key == "b64_json" || key == "url" && s.atDataURL()
+}
+
+// atDataURL reports whether the string that starts now is a data URL. It looks no further than it must: a peek beyond
+// the string would wait for bytes that a stream sends only later.
+func (s *scanner) atDataURL() bool {
+	const head = "data:"
+	for n := 1; n <= len(head); n++ {
+		got, err := s.in.Peek(n)
+		if err != nil || got[n-1]|0x20 != head[n-1]|0x20 {
+			return false
+		}
 	}
-	return s.emit(q...)
+	return true
 }
 
-// peekData reports whether the string that starts here is a data URL.
-func (s *scanner) peekData() bool {
-	head, err := s.in.Peek(len("data:"))
-	return err == nil && string(head) == "data:"
-}
-
-// picture hands one string to take and reads what take left of it.
-func (s *scanner) picture(text *stringReader) error {
-	if empty, err := s.in.Peek(1); err == nil && empty[0] == '"' {
+// picture hands one string to take and reads what take left of it. An empty string, beside a url, is no picture.
+func (s *scanner) picture() error {
+	if next, err := s.in.Peek(1); err == nil && next[0] == '"' {
 		_, err := s.in.ReadByte()
-		return err // "b64_json": "" beside a url is no picture
+		return err
 	}
-	body := io.Reader(text)
-	if s.peekData() {
+	text := &stringReader{in: s.in}
+	if s.atDataURL() {
 		if err := skipComma(text); err != nil {
 			return err
 		}
 	}
-	if err := s.take(s.element(), body); err != nil {
+	if err := s.take(s.element(), text); err != nil {
 		return err
 	}
 	_, err := io.Copy(io.Discard, text)
@@ -200,13 +260,16 @@ func skipComma(text *stringReader) error {
 	var one [1]byte
 	for range maxKey {
 		if _, err := io.ReadFull(text, one[:]); err != nil {
-			return errSyntax
+			if errors.Is(err, io.EOF) {
+				return replyError("the reply holds a data URL without data")
+			}
+			return err
 		}
 		if one[0] == ',' {
 			return nil
 		}
 	}
-	return errSyntax
+	return replyError("the reply holds a data URL without data")
 }
 
 // element returns the index in the nearest array.
@@ -217,132 +280,4 @@ func (s *scanner) element() int {
 		}
 	}
 	return 0
-}
-
-// stringReader reads the content of a JSON string up to its closing quote, escapes resolved.
-type stringReader struct {
-	in      *bufio.Reader
-	pending []byte // decoded bytes that did not fit
-	done    bool
-	err     error
-}
-
-func (r *stringReader) Read(p []byte) (int, error) {
-	if len(r.pending) > 0 {
-		n := copy(p, r.pending)
-		r.pending = r.pending[n:]
-		return n, nil
-	}
-	if r.err != nil {
-		return 0, r.err
-	}
-	if r.done {
-		return 0, io.EOF
-	}
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := r.fill(p)
-	if err != nil {
-		r.err = cut(err)
-		return n, r.err
-	}
-	if n == 0 {
-		return r.Read(p)
-	}
-	return n, nil
-}
-
-// fill copies a run of plain bytes, or resolves one escape, or sees the closing quote.
-func (r *stringReader) fill(p []byte) (int, error) {
-	if r.in.Buffered() == 0 {
-		if _, err := r.in.Peek(1); err != nil {
-			return 0, err
-		}
-	}
-	run, err := r.in.Peek(min(r.in.Buffered(), len(p)))
-	if err != nil {
-		return 0, err
-	}
-	n := plainRun(run)
-	if n > 0 {
-		copy(p, run[:n])
-		_, err := r.in.Discard(n)
-		return n, err
-	}
-	switch b := run[0]; {
-	case b == '"':
-		r.done = true
-		_, err := r.in.Discard(1)
-		return 0, err
-	case b == '\\':
-		return 0, r.escape()
-	default:
-		return 0, fmt.Errorf("%w: control character in a string", errSyntax)
-	}
-}
-
-// plainRun returns how many leading bytes need no decoding.
-func plainRun(p []byte) int {
-	n := len(p)
-	if i := bytes.IndexByte(p, '"'); i >= 0 {
-		n = i
-	}
-	if i := bytes.IndexByte(p[:n], '\\'); i >= 0 {
-		n = i
-	}
-	for i, b := range p[:n] {
-		if b < ' ' {
-			return i
-		}
-	}
-	return n
-}
-
-// escape resolves one escape sequence (RFC 8259 §7) into pending.
-func (r *stringReader) escape() error {
-	head, err := r.in.Peek(2)
-	if err != nil {
-		return err
-	}
-	const from, to = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
-	if i := bytes.IndexByte([]byte(from), head[1]); i >= 0 {
-		r.pending = []byte{to[i]}
-		_, err := r.in.Discard(2)
-		return err
-	}
-	if head[1] != 'u' {
-		return errSyntax
-	}
-	u, err := r.hex()
-	if err != nil {
-		return err
-	}
-	if utf16.IsSurrogate(u) {
-		if pair, err := r.in.Peek(2); err == nil && string(pair) == `\u` {
-			low, err := r.hex()
-			if err != nil {
-				return err
-			}
-			u = utf16.DecodeRune(u, low)
-		} else {
-			u = utf8.RuneError
-		}
-	}
-	r.pending = utf8.AppendRune(nil, u)
-	return nil
-}
-
-// hex reads \uXXXX.
-func (r *stringReader) hex() (rune, error) {
-	six, err := r.in.Peek(6)
-	if err != nil {
-		return 0, err
-	}
-	v, err := strconv.ParseUint(string(six[2:]), 16, 16)
-	if err != nil {
-		return 0, errSyntax
-	}
-	_, err = r.in.Discard(6)
-	return rune(v), err
 }

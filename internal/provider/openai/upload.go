@@ -1,99 +1,18 @@
 package openai
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
-	"net/http"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"mediagen/internal/engine"
 )
 
-// upload sends an edit as multipart through a pipe, so that no input is held in memory. The SDK's own Edit method
-// would build the whole body first.
-func (c *Client) upload(ctx context.Context, call engine.ImageCall) (*http.Response, error) {
-	length, boundary, err := measure(call)
-	if err != nil {
-		return nil, err
-	}
-	pr, pw := io.Pipe()
-	form := multipart.NewWriter(pw)
-	if err := form.SetBoundary(boundary); err != nil {
-		return nil, fmt.Errorf("set multipart boundary: %w", err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		pw.CloseWithError(writeForm(form, call, openInput))
-	}()
-	defer func() { <-done }()
-	// Whatever ends the request also ends the goroutine: its next write to the pipe fails.
-	defer func() { _ = pr.Close() }()
-
-	var res *http.Response
-	err = c.sdk.Post(ctx, "images/edits", pr, nil,
-		option.WithResponseBodyInto(&res),
-		option.WithHeader("Content-Type", form.FormDataContentType()),
-		option.WithMiddleware(func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-			// A known length spares servers and gateways that refuse chunked uploads.
-			req.ContentLength = length
-			req.URL.Path = c.base.Path + c.path("edits", call.Model)
-			return next(req)
-		}))
-	return res, err
-}
-
-// opener opens one input of a form.
-type opener func(in engine.Input) (io.ReadCloser, error)
-
-func openInput(in engine.Input) (io.ReadCloser, error) { return in.Open() }
-
-// measure returns the length of the form in bytes: its frame, written once with empty files, plus the inputs' sizes.
-func measure(call engine.ImageCall) (length int64, boundary string, err error) {
-	var frame bytes.Buffer
-	form := multipart.NewWriter(&frame)
-	empty := func(engine.Input) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(nil)), nil }
-	if err := writeForm(form, call, empty); err != nil {
-		return 0, "", err
-	}
-	length = int64(frame.Len())
-	for _, in := range call.Images {
-		length += in.Size
-	}
-	for _, in := range []*engine.Input{call.Mask, call.Markup} {
-		if in != nil {
-			length += in.Size
-		}
-	}
-	return length, form.Boundary(), nil
-}
-
-// writeForm writes the form as the SDK orders it and closes it. Files are read while they are written.
-func writeForm(form *multipart.Writer, call engine.ImageCall, open opener) error {
-	params, files, err := editParams(call, open)
-	defer func() {
-		for _, f := range files {
-			_ = f.Close() // opened for reading only
-		}
-	}()
-	if err != nil {
-		return err
-	}
-	if err := params.MarshalMultipartTo(form); err != nil {
-		return fmt.Errorf("write multipart: %w", err)
-	}
-	return form.Close()
-}
-
 // editParams translates a call into the SDK's multipart parameters. Each file goes with its sniffed type and a name: a
-// bare reader would be sent as octet-stream, which OpenAI refuses.
-func editParams(call engine.ImageCall, open opener) (sdk.ImageEditParams, []io.Closer, error) {
+// bare reader would be sent as octet-stream, which OpenAI refuses. file stands in for an input's bytes.
+func editParams(call engine.ImageCall, file func(engine.Input) io.Reader) (sdk.ImageEditParams, error) {
 	p := sdk.ImageEditParams{
 		Prompt:           call.Prompt,
 		Model:            call.Model,
@@ -118,53 +37,31 @@ func editParams(call engine.ImageCall, open opener) (sdk.ImageEditParams, []io.C
 	p.Svg.Reasoning.Effort = call.SVGEffort
 	extra, err := textFields(call)
 	if err != nil {
-		return p, nil, err
+		return p, err
 	}
 	if len(extra) > 0 {
 		p.SetExtraFields(extra)
 	}
-	files, err := attach(&p, call, open)
-	return p, files, err
+	attach(&p, call, file)
+	return p, nil
 }
 
-// attach opens the inputs and puts them into p: one input as `image`, several as `image[]`.
-func attach(p *sdk.ImageEditParams, call engine.ImageCall, open opener) ([]io.Closer, error) {
-	var files []io.Closer
-	part := func(in engine.Input) (io.Reader, error) {
-		rc, err := open(in)
-		if err != nil {
-			return nil, fmt.Errorf("open input %s: %w", in.Name, err)
-		}
-		files = append(files, rc)
-		return sdk.File(rc, in.Name, in.MIME), nil
-	}
-	var images []io.Reader
-	for _, in := range call.Images {
-		r, err := part(in)
-		if err != nil {
-			return files, err
-		}
-		images = append(images, r)
-	}
-	if len(images) == 1 {
-		p.Image.OfFile = images[0]
+// attach puts the inputs into p: one picture as `image`, several as `image[]`.
+func attach(p *sdk.ImageEditParams, call engine.ImageCall, file func(engine.Input) io.Reader) {
+	part := func(in engine.Input) io.Reader { return sdk.File(file(in), in.Name, in.MIME) }
+	if len(call.Images) == 1 {
+		p.Image.OfFile = part(call.Images[0])
 	} else {
-		p.Image.OfFileArray = images
-	}
-	for _, extra := range []struct {
-		in  *engine.Input
-		dst *io.Reader
-	}{{call.Mask, &p.Mask}, {call.Markup, &p.Markup}} {
-		if extra.in == nil {
-			continue
+		for _, in := range call.Images {
+			p.Image.OfFileArray = append(p.Image.OfFileArray, part(in))
 		}
-		r, err := part(*extra.in)
-		if err != nil {
-			return files, err
-		}
-		*extra.dst = r
 	}
-	return files, nil
+	if call.Mask != nil {
+		p.Mask = part(*call.Mask)
+	}
+	if call.Markup != nil {
+		p.Markup = part(*call.Markup)
+	}
 }
 
 // textFields turns extra parameters into text: the SDK's multipart writer takes only strings and silently drops the
