@@ -30,7 +30,7 @@ import (
 
 // program is mediagen in a home of its own, run as a process that can be signalled and killed.
 type program struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	env  []string
 	log  *syncBuffer
@@ -38,7 +38,7 @@ type program struct {
 }
 
 // newProgram serves an emulator with the given faults and returns mediagen pointed at it.
-func newProgram(t *testing.T, faults ...string) *program {
+func newProgram(t testing.TB, faults ...string) *program {
 	t.Helper()
 	p := &program{t: t, dir: t.TempDir(), log: &syncBuffer{}}
 	o := emulator.Options{Log: p.log}
@@ -119,7 +119,7 @@ func (p *program) run(args ...string) (code int, stdout, stderr string) {
 	return exitOf(p.t, cmd.Run()), out.String(), errOut.String()
 }
 
-func exitOf(t *testing.T, err error) int {
+func exitOf(t testing.TB, err error) int {
 	t.Helper()
 	if err == nil {
 		return 0
@@ -338,7 +338,7 @@ func whole(path string) error {
 	return nil
 }
 
-func files(t *testing.T, dir string) []string {
+func files(t testing.TB, dir string) []string {
 	t.Helper()
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
