@@ -36,7 +36,7 @@ func (b *body) text(p []byte) {
 	}
 }
 
-var errEnough = errors.New("enough") //nolint:gochecknoglobals // constant
+var errEnough = errors.New("enough")
 
 // base64 writes a picture as the inside of a JSON string, wrong in the way the plan asks for. Unless negative, limit
 // is the number of base64 characters after which it stops.

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -95,11 +96,10 @@ func checked(t *testing.T, faults ...emulator.Fault) string {
 }
 
 // sdk returns the real client for an origin, without retries.
-func sdk(origin string, more ...option.RequestOption) openai.ImageService {
-	return openai.NewImageService(append([]option.RequestOption{
-		option.WithBaseURL(origin + "/v1/"), option.WithAPIKey(testKey), option.WithMaxRetries(0),
-		option.WithHTTPClient(&http.Client{Transport: &http.Transport{}}),
-	}, more...)...)
+func sdk(origin string) openai.ImageService {
+	return openai.NewImageService(
+		option.WithBaseURL(origin+"/v1/"), option.WithAPIKey(testKey), option.WithMaxRetries(0),
+		option.WithHTTPClient(&http.Client{Transport: &http.Transport{}}))
 }
 
 // reply is an answer as it came over the wire.
@@ -125,7 +125,7 @@ func send(ctx context.Context, url, contentType string, body io.Reader, header m
 	if err != nil {
 		return reply{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	return reply{res.StatusCode, res.Header, data}, err
 }
@@ -134,9 +134,7 @@ func send(ctx context.Context, url, contentType string, body io.Reader, header m
 func create(t *testing.T, origin string, params map[string]any, header map[string]string) (reply, error) {
 	t.Helper()
 	all := map[string]any{"prompt": "a red fox", "model": "test-model", "size": "96x64"}
-	for k, v := range params {
-		all[k] = v
-	}
+	maps.Copy(all, params)
 	body, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +144,7 @@ func create(t *testing.T, origin string, params map[string]any, header map[strin
 
 // must fails the test on an error.
 func must[T any](t *testing.T) func(v T, err error) T {
+	t.Helper()
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {

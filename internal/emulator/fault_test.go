@@ -21,7 +21,7 @@ func TestParseFault(t *testing.T) {
 		{"503:times=1", emulator.Fault{Name: "unavailable", Times: 1}},
 		{" rate-limit:2.5 ", emulator.Fault{Name: "rate-limit", Arg: "2.5"}},
 		{"429:0.01:times=3", emulator.Fault{Name: "rate-limit", Arg: "0.01", Times: 3}},
-		{"url-foreign:https://pictures.invalid:8443", emulator.Fault{Name: "url-foreign", Arg: "https://pictures.invalid:8443"}},
+		{"url-foreign:https://a.invalid:8443", emulator.Fault{Name: "url-foreign", Arg: "https://a.invalid:8443"}},
 		{
 			"url-foreign:http://pictures.invalid:times=2",
 			emulator.Fault{Name: "url-foreign", Arg: "http://pictures.invalid", Times: 2},
@@ -106,7 +106,8 @@ func TestFaultDocsSayWhatNamesDo(t *testing.T) {
 // package's tests link openai-go, which takes minutes to instrument.
 func TestParseFaultReadsWhatItWrites(t *testing.T) {
 	t.Parallel()
-	pieces := append(emulator.FaultNames(), ":", ":", ":", "times=", "times=1", "0", "2", "2s", "-", "reset", "http://a:1", "\x00", " ", "é")
+	pieces := append(emulator.FaultNames(),
+		":", ":", ":", "times=", "times=1", "0", "2", "2s", "-", "reset", "http://a:1", "\x00", " ", "é")
 	rng := rand.New(rand.NewPCG(1, 2))
 	read := 0
 	for range 20_000 {

@@ -67,7 +67,8 @@ func resetCase(t *testing.T, r reply, err error) {
 func moderationCase(t *testing.T, r reply, err error) {
 	t.Helper()
 	errorCase(400, "image_generation_user_error", "moderation_blocked", "")(t, r, err)
-	bodyCase(400, "application/json", `"moderation_details":{"moderation_stage":"output","categories":["emulated"]}`)(t, r, err)
+	const details = `"moderation_details":{"moderation_stage":"output","categories":["emulated"]}`
+	bodyCase(400, "application/json", details)(t, r, err)
 }
 
 func rateLimitCase(t *testing.T, r reply, err error) {
@@ -120,8 +121,6 @@ func truncatedCase(wantErr error) func(t *testing.T, r reply, err error) {
 }
 
 // faultCases has at least one row for each fault: what two pictures asked for as PNG come to.
-//
-//nolint:gochecknoglobals // table
 var faultCases = []struct {
 	spec  string
 	check func(t *testing.T, r reply, err error)
@@ -290,7 +289,8 @@ func TestTimesLimitsAFault(t *testing.T) {
 		t.Parallel()
 		origin, _ := start(t, emulator.Options{})
 		for _, prompt := range []string{"[[fault:500:times=1]]a", "[[fault:500:times=1]]b"} {
-			if diff := cmp.Diff([]int{500, 200, 200}, statuses(t, origin, 3, map[string]any{"prompt": prompt}, nil)); diff != "" {
+			got := statuses(t, origin, 3, map[string]any{"prompt": prompt}, nil)
+			if diff := cmp.Diff([]int{500, 200, 200}, got); diff != "" {
 				t.Errorf("%s: %s", prompt, diff)
 			}
 		}
@@ -324,7 +324,7 @@ func get(t *testing.T, address, key string) reply {
 	if err != nil {
 		return reply{status: -1}
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	return reply{res.StatusCode, res.Header, must[[]byte](t)(io.ReadAll(res.Body))}
 }
 
@@ -341,7 +341,7 @@ func TestPicturesByURL(t *testing.T) {
 		hosts[spec] = "http://" + u.Host
 		got := get(t, u.String(), "")
 		if got.status != 200 || got.header.Get("Content-Type") != "image/png" || !bytes.Equal(got.body, want) {
-			t.Errorf("%s: status %d, type %s, %d bytes, want the same PNG", spec, got.status, got.header.Get("Content-Type"), len(got.body))
+			t.Errorf("%s: status %d, %v, %d bytes, want the same PNG", spec, got.status, got.header, len(got.body))
 		}
 	}
 	if hosts["url-same-origin"] != origin || hosts["url-relative"] != origin || hosts["url-foreign"] == origin {
@@ -367,8 +367,8 @@ func TestShelfForgetsOldPictures(t *testing.T) {
 	origin, _ := start(t, emulator.Options{Faults: []emulator.Fault{{Name: "url-same-origin"}}})
 	var urls []string
 	for i := range 40 {
-		r := parse(t, must[reply](t)(create(t, origin, map[string]any{"prompt": fmt.Sprint("p", i), "size": "16x16"}, nil)).body)
-		urls = append(urls, r.Data[0].URL)
+		r := must[reply](t)(create(t, origin, map[string]any{"prompt": fmt.Sprint("p", i), "size": "16x16"}, nil))
+		urls = append(urls, parse(t, r.body).Data[0].URL)
 	}
 	if a, b := get(t, urls[0], "").status, get(t, urls[39], "").status; a != 404 || b != 200 {
 		t.Errorf("first picture %d, last %d, want 404 and 200", a, b)

@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/image/webp"
 
@@ -23,21 +24,20 @@ type input struct {
 	width, height      int // as stored
 	uprightW, uprightH int
 	alpha              bool
-	clear              bool // has pixels that are not opaque
-	photo              *image.RGBA
+	clear              bool        // has pixels that are not opaque
+	photo              *image.RGBA // nil when the picture is too large to decode here
 }
 
 // decodeInput reads the header within the default bounds and keeps a small upright copy.
 func decodeInput(f *os.File, size int64, param string) (input, *apiError) {
 	info, err := imaging.Probe(f, size, sniff.DefaultBounds())
-	if err != nil {
+	if err != nil || !slices.Contains([]string{"png", "jpeg", "webp"}, info.Format) {
 		return input{}, badRequest(param, "invalid_image_file", "invalid image file for '%s'", param)
 	}
 	in := input{format: info.Format, width: info.Width, height: info.Height, alpha: info.Alpha}
 	in.uprightW, in.uprightH = info.Upright()
 	if info.Width*info.Height > maxDecode {
 		in.clear = info.Alpha // not looked at; the benefit of the doubt
-		in.photo = drawing.Tile(in.uprightW, in.uprightH)
 		return in, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -48,7 +48,9 @@ func decodeInput(f *os.File, size int64, param string) (input, *apiError) {
 		return input{}, badRequest(param, "invalid_image_file", "invalid image file for '%s'", param)
 	}
 	in.photo = drawing.Photo(img, info.Orientation)
-	in.clear = !in.photo.Opaque()
+	if o, ok := img.(interface{ Opaque() bool }); ok {
+		in.clear = !o.Opaque()
+	}
 	return in, nil
 }
 

@@ -112,7 +112,7 @@ func (r *fieldReader) get(name string, want fieldKind) (string, bool) {
 		return "", false
 	}
 	if v.kind != want && v.kind != fieldForm {
-		r.fail(badRequest(name, "invalid_type", "invalid type for '%s': expected a %s, but got a %s instead", name, want, v.kind))
+		r.fail(badRequest(name, "invalid_type", "invalid type for '%s': expected a %s, but got a %s", name, want, v.kind))
 		return "", false
 	}
 	return v.text, true

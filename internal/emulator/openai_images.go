@@ -161,7 +161,11 @@ func (j *imageJob) sketch(index int) drawing.Sketch {
 		Transparent: p.Background == "transparent",
 	}
 	for _, in := range j.inputs() {
-		s.Photos = append(s.Photos, in.photo)
+		photo := in.photo
+		if photo == nil {
+			photo = drawing.Tile(in.uprightW, in.uprightH)
+		}
+		s.Photos = append(s.Photos, photo)
 	}
 	if up := j.upload; up != nil && up.mask != nil {
 		s.Mask = up.mask.photo

@@ -257,7 +257,8 @@ var togetherRules = []struct {
 		"a transparent background needs output_format png or webp",
 	},
 	{
-		"output_compression", func(p imageParams) bool { return p.Format != "jpeg" && p.Format != "webp" && p.Compression != 100 },
+		"output_compression",
+		func(p imageParams) bool { return p.Format != "jpeg" && p.Format != "webp" && p.Compression != 100 },
 		"output_compression below 100 needs output_format jpeg or webp",
 	},
 	{"n", func(p imageParams) bool { return p.Format == "svg" && p.N > 1 }, "svg takes n = 1 only"},
@@ -267,7 +268,10 @@ var togetherRules = []struct {
 		"partial_images above 0 needs stream = true",
 	},
 	{"frame_count", func(p imageParams) bool { return p.Format != "gif" }, "frame_count needs output_format gif"},
-	{"frame_duration_ms", func(p imageParams) bool { return p.Format != "gif" }, "frame_duration_ms needs output_format gif"},
+	{
+		"frame_duration_ms", func(p imageParams) bool { return p.Format != "gif" },
+		"frame_duration_ms needs output_format gif",
+	},
 	{"svg[model]", func(p imageParams) bool { return p.Format != "svg" }, "svg needs output_format svg"},
 	{"svg[reasoning][effort]", func(p imageParams) bool { return p.Format != "svg" }, "svg needs output_format svg"},
 }

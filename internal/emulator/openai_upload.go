@@ -196,8 +196,8 @@ func (u *upload) checkOverlay(param string, in *input, needClear bool) *apiError
 	case !in.alpha:
 		return badRequest(param, "invalid_"+param+"_image_format", "invalid %s: the PNG must have an alpha channel", param)
 	case !asStored && !upright:
-		return badRequest(param, "invalid_image_"+param+"_size", "invalid %s: its size %dx%d does not match the image's %dx%d",
-			param, in.width, in.height, first.width, first.height)
+		return badRequest(param, "invalid_image_"+param+"_size",
+			"invalid %s: its size %dx%d does not match the image's %dx%d", param, in.width, in.height, first.width, first.height)
 	case needClear && !in.clear:
 		return badRequest(param, "invalid_value", "invalid %s: it must contain transparent pixels", param)
 	}

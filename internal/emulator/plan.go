@@ -100,13 +100,21 @@ var faultTable = []faultDef{
 		name: "bad-gateway-html", aliases: []string{"502"}, usage: "502 with an HTML page", anyRoute: true,
 		set: page(http.StatusBadGateway, "text/html; charset=utf-8", "<html><body><h1>502 Bad Gateway</h1></body></html>\n"),
 	},
-	{name: "unavailable", aliases: []string{"503"}, usage: "503 server_is_overloaded", anyRoute: true, set: refuse(newAPIError(
-		http.StatusServiceUnavailable, "service_unavailable_error", "server_is_overloaded", "", "the server is overloaded"))},
+	{
+		name: "unavailable", aliases: []string{"503"}, anyRoute: true,
+		usage: "503 server_is_overloaded",
+		set: refuse(newAPIError(http.StatusServiceUnavailable,
+			"service_unavailable_error", "server_is_overloaded", "", "the server is overloaded")),
+	},
 	{
 		name: "cut-before-body", usage: "TCP reset after the headers, before the body is read", early: true, anyRoute: true,
 		set: instead((*exchange).reset),
 	},
-	{name: "cut-after-body", usage: "TCP reset after the whole body was read, before any reply", set: instead((*exchange).reset)},
+	{
+		name:  "cut-after-body",
+		usage: "TCP reset after the whole body was read, before any reply",
+		set:   instead((*exchange).reset),
+	},
 	{
 		name: "html", usage: "200 with an HTML page", anyRoute: true,
 		set: page(http.StatusOK, "text/html; charset=utf-8", "<html><body><p>Welcome to the portal</p></body></html>\n"),
@@ -119,27 +127,51 @@ var faultTable = []faultDef{
 		`{"object":"error","message":"the request cannot be used","type":"BadRequestError","param":null,"code":400}`)},
 	{name: "empty", usage: "200 with an empty data list", set: flag(func(p *plan) { p.empty = true })},
 	{name: "fewer", usage: "one picture less than was asked for", set: flag(func(p *plan) { p.fewer = true })},
-	{name: "wrong-type", usage: "a jpeg where png was asked for, else a png", set: flag(func(p *plan) { p.otherType = true })},
+	{
+		name:  "wrong-type",
+		usage: "a jpeg where png was asked for, else a png",
+		set:   flag(func(p *plan) { p.otherType = true }),
+	},
 	{
 		name: "url-same-origin", usage: "data[].url at the emulator instead of base64",
 		set: flag(func(p *plan) { p.asURL = urlSameOrigin }),
 	},
-	{name: "url-relative", usage: "data[].url without scheme and host", set: flag(func(p *plan) { p.asURL = urlRelative })},
+	{
+		name:  "url-relative",
+		usage: "data[].url without scheme and host",
+		set:   flag(func(p *plan) { p.asURL = urlRelative }),
+	},
 	{
 		name:  "url-foreign",
 		usage: "data[].url at another origin: ARG, for example https://pictures.invalid, else a second loopback port",
 		set:   setForeign,
 	},
-	{name: "data-prefix", usage: "b64_json that begins with data:...;base64,", set: flag(func(p *plan) { p.dataPrefix = true })},
-	{name: "bad-base64", usage: "b64_json with characters that do not belong", set: flag(func(p *plan) { p.badBase64 = true })},
-	{name: "escaped-slashes", usage: `b64_json with \/ for /, which is legal JSON`, set: flag(func(p *plan) { p.escape = true })},
+	{
+		name:  "data-prefix",
+		usage: "b64_json that begins with data:...;base64,",
+		set:   flag(func(p *plan) { p.dataPrefix = true }),
+	},
+	{
+		name:  "bad-base64",
+		usage: "b64_json with characters that do not belong",
+		set:   flag(func(p *plan) { p.badBase64 = true }),
+	},
+	{
+		name:  "escaped-slashes",
+		usage: `b64_json with \/ for /, which is legal JSON`,
+		set:   flag(func(p *plan) { p.escape = true }),
+	},
 	{
 		name:  "truncated-json",
 		usage: "the reply ends within the second picture; ARG is clean (default) or reset",
 		set:   setCut(func(p *plan, c cut) { p.truncate = c }),
 	},
 	{name: "big", usage: "pads each picture to ARG megabytes (1 to 1024)", set: setBig},
-	{name: "slow", usage: "spreads the body over ARG, for example 2s", set: setPause(func(p *plan, d time.Duration) { p.drip = d })},
+	{
+		name:  "slow",
+		usage: "spreads the body over ARG, for example 2s",
+		set:   setPause(func(p *plan, d time.Duration) { p.drip = d }),
+	},
 	{
 		name: "slow-headers", usage: "waits ARG before the status line",
 		set: setPause(func(p *plan, d time.Duration) { p.headerPause = d }),
@@ -153,10 +185,14 @@ var faultTable = []faultDef{
 		usage: "the stream ends after a partial, without completed; ARG is clean (default) or reset",
 		set:   setCut(func(p *plan, c cut) { p.cutStream = c }),
 	},
-	{name: "stream-error", usage: "the stream ends with an error event", set: flag(func(p *plan) { p.streamError = true })},
+	{
+		name:  "stream-error",
+		usage: "the stream ends with an error event",
+		set:   flag(func(p *plan) { p.streamError = true }),
+	},
 }
 
-var errNoArg = errors.New("takes no argument") //nolint:gochecknoglobals // constant
+var errNoArg = errors.New("takes no argument")
 
 // flag makes a setter for a fault without argument.
 func flag(set func(*plan)) func(*plan, string) error {

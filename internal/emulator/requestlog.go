@@ -38,7 +38,7 @@ type partMark struct {
 	Bytes       int64  `json:"bytes"`
 }
 
-// requestLog writes entries as JSON lines. The first failed write ends the log and is reported by failure.
+// requestLog writes entries as JSON lines. The first failed write ends the log and is reported by close.
 type requestLog struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -56,8 +56,10 @@ func (l *requestLog) write(e entry) {
 	}
 }
 
-func (l *requestLog) failure() error {
+// close ends the log and returns the error that ended it before, if any.
+func (l *requestLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.w = nil
 	return l.err
 }

@@ -24,11 +24,12 @@ type Options struct {
 type Server struct {
 	service *service
 	url     string
-	stop    func() bool // ends the watch on the context
 
 	mu        sync.Mutex
 	listeners []*listener
+	stop      func() bool // ends the watch on the context
 	closed    bool
+	closeErr  error
 }
 
 // listener is one bound port and the goroutine that serves it.
@@ -46,18 +47,20 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{service: svc}
+	svc.foreignOrigin = s.foreignOrigin
 	ln, err := s.listen(ctx, o.Addr, svc.handler())
 	if err != nil {
 		return nil, err
 	}
 	s.url = "http://" + ln.addr.String()
-	svc.foreignOrigin = s.foreignOrigin
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.stop = context.AfterFunc(ctx, func() { _ = s.Close() }) // the caller's own Close reports the error
 	return s, nil
 }
 
 // NewHandler returns the emulator without a listener, for tests that wrap it. The fault url-foreign then names a host
-// that does not exist instead of a second listener.
+// that does not exist instead of a second listener, and nobody is told when the log cannot be written.
 func NewHandler(o Options) (http.Handler, error) {
 	svc, err := newService(o)
 	if err != nil {
@@ -72,21 +75,22 @@ func (s *Server) URL() string { return s.url }
 // Handler returns what the server serves, for tests that wrap it.
 func (s *Server) Handler() http.Handler { return s.service.handler() }
 
-// Close ends all connections and waits for the listeners. It reports what went wrong while serving or logging. Calling
-// it again returns the same.
+// Close ends all connections, waits for the listeners and leaves Options.Log alone from then on. It reports what went
+// wrong while serving or logging. Calling it again returns the same.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stop != nil {
-		s.stop()
+	if s.closed {
+		return s.closeErr
 	}
 	s.closed = true
-	errs := []error{s.service.log.failure()}
+	s.stop()
+	errs := []error{s.service.log.close()}
 	for _, ln := range s.listeners {
 		errs = append(errs, ln.http.Close(), <-ln.done)
 	}
-	s.listeners = nil
-	return errors.Join(errs...)
+	s.closeErr = errors.Join(errs...)
+	return s.closeErr
 }
 
 // foreignOrigin opens the second listener, which serves nothing but pictures, and returns its origin.
@@ -151,7 +155,8 @@ func loopbackAddr(addr string) (string, error) {
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "address %q must be HOST:PORT, for example 127.0.0.1:8080", clip(addr, 80))
+		return "", fault.New(fault.InvalidArgument,
+			"address %q must be HOST:PORT, for example 127.0.0.1:8080", clip(addr, 80))
 	}
 	if host == "localhost" {
 		host = "127.0.0.1"

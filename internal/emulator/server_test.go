@@ -107,15 +107,19 @@ func TestHostHeaderMustBeLoopback(t *testing.T) {
 	origin, _ := start(t, emulator.Options{})
 	port := origin[strings.LastIndexByte(origin, ':'):]
 	for host, want := range map[string]int{
-		"127.0.0.1" + port: 200, "localhost" + port: 200, "[::1]" + port: 200, "localhost": 200, "127.9.9.9": 200, "[::1]": 200,
-		"rebind.example.org" + port: 403, "localhost.example.org": 403, "192.0.2.7": 403, "": 200, "127.0.0.1.example.org": 403,
+		"127.0.0.1" + port: 200, "localhost" + port: 200, "[::1]" + port: 200,
+		"localhost": 200, "127.9.9.9": 200, "[::1]": 200, "": 200,
+		"rebind.example.org" + port: 403, "localhost.example.org": 403, "127.0.0.1.example.org": 403, "192.0.2.7": 403,
 	} {
 		req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, origin+"/v1/models", nil))
 		req.Host = host
 		req.Header.Set("Api-Key", "any")
-		res := must[*http.Response](t)((&http.Transport{DisableKeepAlives: true}).RoundTrip(req))
+		res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, _ = io.Copy(io.Discard, res.Body)
-		res.Body.Close()
+		_ = res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("Host %q: status = %d, want %d", host, res.StatusCode, want)
 		}

@@ -24,7 +24,7 @@ type streamed struct {
 
 func consume(t *testing.T, s *ssestream.Stream[openai.ImageGenStreamEventUnion]) (streamed, error) {
 	t.Helper()
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	var got streamed
 	for s.Next() {
 		switch e := s.Current().AsAny().(type) {
@@ -39,6 +39,10 @@ func consume(t *testing.T, s *ssestream.Stream[openai.ImageGenStreamEventUnion])
 		}
 	}
 	return got, s.Err()
+}
+
+func withFault(spec string) option.RequestOption {
+	return option.WithHeader(emulator.FaultHeader, spec)
 }
 
 func streamParams(n, partials int64) openai.ImageGenerateParams {
@@ -96,7 +100,7 @@ func TestStreamFaults(t *testing.T) {
 			t.Parallel()
 			origin, _ := start(t, emulator.Options{})
 			svc := sdk(origin)
-			got, err := consume(t, svc.GenerateStreaming(t.Context(), streamParams(1, 2), option.WithHeader(emulator.FaultHeader, tt.spec)))
+			got, err := consume(t, svc.GenerateStreaming(t.Context(), streamParams(1, 2), withFault(tt.spec)))
 			if (err != nil) != tt.wantErr {
 				t.Errorf("error = %v, want one: %v", err, tt.wantErr)
 			}
@@ -106,7 +110,8 @@ func TestStreamFaults(t *testing.T) {
 			if tt.spec != "stream-error" {
 				return
 			}
-			if e, ok := errors.AsType[*ssestream.StreamError](err); !ok || !strings.Contains(string(e.Event.Data), `"code":"server_error"`) {
+			e, ok := errors.AsType[*ssestream.StreamError](err)
+			if !ok || !strings.Contains(string(e.Event.Data), `"code":"server_error"`) {
 				t.Errorf("error = %#v, want a stream error that carries the error object", err)
 			}
 		})
@@ -117,7 +122,7 @@ func TestErrorBeforeStream(t *testing.T) {
 	t.Parallel()
 	origin, _ := start(t, emulator.Options{})
 	svc := sdk(origin)
-	_, err := consume(t, svc.GenerateStreaming(t.Context(), streamParams(1, 0), option.WithHeader(emulator.FaultHeader, "moderation")))
+	_, err := consume(t, svc.GenerateStreaming(t.Context(), streamParams(1, 0), withFault("moderation")))
 	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != 400 || e.Code != "moderation_blocked" {
 		t.Errorf("error = %v, want an API error with code moderation_blocked", err)
 	}
@@ -126,11 +131,12 @@ func TestErrorBeforeStream(t *testing.T) {
 func TestEditStream(t *testing.T) {
 	t.Parallel()
 	svc := sdk(checked(t))
+	picture := bytes.NewReader(pngOf(t, 32, 32, false))
 	s := svc.EditStreaming(t.Context(), openai.ImageEditParams{
 		Prompt: "wider", Model: "test-model", Size: "64x64", PartialImages: openai.Int(1),
-		Image: openai.ImageEditParamsImageUnion{OfFile: openai.File(bytes.NewReader(pngOf(t, 32, 32, false)), "a.png", "image/png")},
+		Image: openai.ImageEditParamsImageUnion{OfFile: openai.File(picture, "a.png", "image/png")},
 	})
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	var got []string
 	for s.Next() {
 		got = append(got, s.Current().Type)

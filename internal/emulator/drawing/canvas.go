@@ -42,7 +42,13 @@ func (c *canvas) fill(outline contour, ink color.Color) {
 	mask := &image.Alpha{Pix: c.cover[:n], Stride: box.Dx(), Rect: image.Rect(0, 0, box.Dx(), box.Dy())}
 	c.z.DrawOp = draw.Src
 	c.z.Draw(mask, mask.Rect, image.Opaque, image.Point{})
-	c.blend(box, mask, color.NRGBAModel.Convert(ink).(color.NRGBA)) //nolint:errcheck,forcetypeassert // the model's type
+	c.blend(box, mask, straight(ink))
+}
+
+// straight returns a colour with its channels not multiplied by its opacity.
+func straight(ink color.Color) color.NRGBA {
+	c, _ := color.NRGBAModel.Convert(ink).(color.NRGBA)
+	return c
 }
 
 // fillWith paints the inside of a contour with a picture that lies over the canvas.
@@ -166,12 +172,6 @@ func (c *canvas) clipTo(outline contour) {
 	old := c.RGBA
 	c.RGBA = image.NewRGBA(old.Rect)
 	c.fillWith(outline, old)
-}
-
-// paste draws src with its upper left corner at x, y.
-func (c *canvas) paste(src image.Image, x, y int) {
-	b := src.Bounds()
-	draw.Draw(c.RGBA, image.Rect(x, y, x+b.Dx(), y+b.Dy()), src, b.Min, draw.Over)
 }
 
 // mix returns the colour that lies t (0..1) on the way from a to b.

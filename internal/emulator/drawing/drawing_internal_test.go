@@ -53,7 +53,9 @@ func TestWrap(t *testing.T) {
 // FuzzWrap holds that no line is wider than asked, unless it is a single character, and that nothing but blanks is
 // lost.
 func FuzzWrap(f *testing.F) {
-	for _, s := range []string{"a fox in the snow", "日本語の看板 in the rain 🦊", strings.Repeat("x", 300), "\x00\xff a\u200db", "  "} {
+	for _, s := range []string{
+		"a fox in the snow", "日本語の看板 in the rain 🦊", strings.Repeat("x", 300), "\x00\xff a\u200db", "  ",
+	} {
 		f.Add(s, uint16(100))
 	}
 	f.Fuzz(func(t *testing.T, text string, width uint16) {

@@ -45,7 +45,7 @@ func Encode(ctx context.Context, img image.Image, format string, quality int, pr
 	return File{Format: format, data: data, seam: len(data)}, nil
 }
 
-var errLayout = errors.New("encoder wrote a file of unexpected layout") //nolint:gochecknoglobals // constant
+var errLayout = errors.New("encoder wrote a file of unexpected layout")
 
 // pngWithText puts the prompt into an iTXt chunk and the maker into a tEXt chunk, after IHDR (PNG, third edition,
 // 11.3.3). The seam lies before IEND.
@@ -149,7 +149,9 @@ func writeRIFFChunk(out *bytes.Buffer, kind string, body []byte) {
 	}
 }
 
-func put24(b []byte, v int) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) }
+func put24(b []byte, v int) {
+	b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) //nolint:gosec // the low byte of each shift is meant
+}
 
 // xmp returns an XMP packet that holds the prompt as dc:description.
 func xmp(prompt string) string {

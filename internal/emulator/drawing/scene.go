@@ -38,15 +38,14 @@ func (c *canvas) landscape(rng *rand.Rand) palette {
 
 func between(rng *rand.Rand, low, high float64) float64 { return low + (high-low)*rng.Float64() }
 
-// sun paints a disc with two rings of glow and returns where it is.
-func (c *canvas) sun(rng *rand.Rand, p palette) point {
+// sun paints a disc with three rings of glow.
+func (c *canvas) sun(rng *rand.Rand, p palette) {
 	r := min(c.w, c.h) * between(rng, 0.09, 0.15)
 	at := point{c.w * between(rng, 0.2, 0.8), c.h * between(rng, 0.2, 0.36)}
 	for i, opacity := range []float64{0.10, 0.14, 0.20} {
 		c.fill(circle(at.x, at.y, r*(2.3-0.45*float64(i))), fade(p.sun, opacity))
 	}
 	c.fill(circle(at.x, at.y, r), p.sun)
-	return at
 }
 
 // stars sprinkles dots over the upper part, where the sky is dark enough to show them.
@@ -94,7 +93,10 @@ func (c *canvas) peaks(rng *rand.Rand, p palette) {
 		body := mix(mix(p.low, p.far, 0.6+0.4*depth), p.near, 0.75*depth*depth)
 		count := 5 - row
 		for i := range count {
-			top := point{c.w * (float64(i) + between(rng, 0.2, 0.8)) / float64(count), shore - c.h*between(rng, 0.10, 0.36-0.09*depth)}
+			top := point{
+				c.w * (float64(i) + between(rng, 0.2, 0.8)) / float64(count),
+				shore - c.h*between(rng, 0.10, 0.36-0.09*depth),
+			}
 			half := (shore - top.y) * between(rng, 0.75, 1.15)
 			ridge := point{top.x + half*between(rng, -0.15, 0.25), shore}
 			c.fill(contour{top, {top.x + half, shore}, {top.x - half, shore}}, body)
@@ -193,7 +195,7 @@ func (c *canvas) skyline(rng *rand.Rand, p palette) {
 			c.fill(contour{{x, top}, {x + width, top}, {x + width, c.h}, {x, c.h}}, body)
 			if rng.IntN(4) == 0 {
 				mid, thin := x+width/2, max(1, unit*0.03)
-				c.fill(contour{{mid - thin, top - unit*0.7}, {mid + thin, top - unit*0.7}, {mid + thin, top}, {mid - thin, top}}, body)
+				c.fill(rounded(mid-thin, top-unit*0.7, 2*thin, unit*0.7, 0), body)
 			}
 			if row == 2 {
 				c.windows(rng, point{x, top}, width, unit, p)

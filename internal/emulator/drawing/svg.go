@@ -15,7 +15,8 @@ func Vector(s Sketch) File {
 	w, h := float64(s.Width), float64(s.Height)
 	unit := min(w, h)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`, s.Width, s.Height, s.Width, s.Height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`,
+		s.Width, s.Height)
 	fmt.Fprintf(&b, "\n<title>EMULATED</title>\n<desc>%s</desc>\n", escaped(s.Prompt))
 	fmt.Fprintf(&b, `<defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="%s"/>`+
 		`<stop offset="1" stop-color="%s"/></linearGradient></defs>`+"\n", hexColor(p.top), hexColor(p.low))
@@ -31,7 +32,7 @@ func Vector(s Sketch) File {
 	}
 	size := unit * 0.045
 	top := h - unit*0.04 - size*3.6
-	fmt.Fprintf(&b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="%.0f" fill="#0c0e16" fill-opacity=".75"/>`+"\n",
+	fmt.Fprintf(&b, `<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="%.0f" fill="#0c0e16" opacity=".75"/>`+"\n",
 		unit*0.04, top, w-unit*0.08, size*3.6, unit*0.03)
 	fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" font-family="sans-serif" font-weight="bold" font-size="%.0f" fill="#ffd166">`+
 		"EMULATED</text>\n", unit*0.08, top+size*1.2, size*0.6)

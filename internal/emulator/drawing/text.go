@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -84,8 +85,8 @@ func (p *pen) width(s string) float64 {
 	return w
 }
 
-// write draws s with its baseline at y and returns where the next character would begin.
-func (p *pen) write(c *canvas, s string, x, y float64, ink color.Color) float64 {
+// write draws s with its baseline at y.
+func (p *pen) write(c *canvas, s string, x, y float64, ink color.Color) {
 	d := font.Drawer{Dst: c.RGBA, Src: image.NewUniform(ink), Face: p.face}
 	for _, r := range s {
 		if p.has(r) {
@@ -96,7 +97,6 @@ func (p *pen) write(c *canvas, s string, x, y float64, ink color.Color) float64 
 		}
 		x += p.advance(r)
 	}
-	return x
 }
 
 // box draws the code point of r as two rows of digits in a frame.
@@ -109,8 +109,8 @@ func (p *pen) box(c *canvas, r rune, x, y float64, ink color.Color) {
 	line := max(1, p.size*0.045)
 	frame := append(rounded(x, top, w, height, p.size*0.1), point{x + p.size*0.1, top})
 	inner := rounded(x+line, top+line, w-2*line, height-2*line, p.size*0.07)
-	for i := len(inner) - 1; i >= 0; i-- { // the other way round, so that it is a hole
-		frame = append(frame, inner[i])
+	for _, corner := range slices.Backward(inner) { // the other way round, so that it is a hole
+		frame = append(frame, corner)
 	}
 	frame = append(frame, inner[len(inner)-1], point{x + p.size*0.1, top})
 	c.fill(frame, ink)

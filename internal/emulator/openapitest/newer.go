@@ -1,6 +1,10 @@
 package openapitest
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // newer is everything that the document of 2026-08-21 does not know yet and that openai-go v3.99.0 of 2026-11-12 sends
 // or reads. A value is added to the property's list; a schema takes the property's place or adds it.
@@ -61,7 +65,7 @@ func object(props map[string]any) map[string]any {
 func extend(doc map[string]any) error {
 	schemas, ok := at(doc, "components", "schemas")
 	if !ok {
-		return fmt.Errorf("document has no schemas")
+		return errors.New("document has no schemas")
 	}
 	for _, n := range newer {
 		for _, name := range n.schemas {
@@ -78,7 +82,7 @@ func extend(doc map[string]any) error {
 			if !ok || !list {
 				return fmt.Errorf("document has no list of values for %s of %s", n.property, name)
 			}
-			prop["enum"] = append(words[:len(words):len(words)], n.values...)
+			prop["enum"] = append(slices.Clip(words), n.values...)
 		}
 	}
 	for _, list := range [][]string{requests, replies, others} {

@@ -147,7 +147,9 @@ func (v *validator) check(r *http.Request, sent []byte, rec *recorder) error {
 }
 
 // bases are what stands before the document's paths.
-var bases = regexp.MustCompile(`^(/v1|/openai/v1|/openai/deployments/[^/]+)?(/.*)$`) //nolint:gochecknoglobals // constant
+//
+//nolint:gochecknoglobals // constant
+var bases = regexp.MustCompile(`^(/v1|/openai/v1|/openai/deployments/[^/]+)?(/.*)$`)
 
 // operation finds the document's operation for a request.
 func (v *validator) operation(r *http.Request) (map[string]any, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,13 +36,15 @@ func document(t *testing.T) []byte {
 }
 
 const (
-	goodRequest = `{"prompt":"x","model":"m","n":2,"complexity":"low","output_format":"svg","svg":{"reasoning":{"effort":"low"}}}`
-	goodReply   = `{"created":1,"background":"opaque","data":[{"b64_json":"AA=="}],"output_format":"png","quality":"max",` +
-		`"size":"1280x720","safety_identifier":null,"usage":{"input_tokens":1,"output_tokens":2,"total_tokens":3,` +
+	goodRequest = `{"prompt":"x","model":"m","n":2,"complexity":"low","output_format":"svg",` +
+		`"svg":{"reasoning":{"effort":"low"}}}`
+	goodUsage = `"usage":{"input_tokens":1,"output_tokens":2,"total_tokens":3,` +
 		`"input_tokens_details":{"text_tokens":1,"image_tokens":0}}}`
-	goodEvent = "event: image_generation.completed\ndata: {\"type\":\"image_generation.completed\",\"b64_json\":\"AA==\"," +
-		"\"created_at\":1,\"size\":\"64x64\",\"quality\":\"low\",\"background\":\"opaque\",\"output_format\":\"png\"," +
-		"\"usage\":{\"input_tokens\":1,\"output_tokens\":2,\"total_tokens\":3,\"input_tokens_details\":{\"text_tokens\":1,\"image_tokens\":0}}}\n\n"
+	goodReply = `{"created":1,"background":"opaque","data":[{"b64_json":"AA=="}],"output_format":"png","quality":"max",` +
+		`"size":"1280x720","safety_identifier":null,` + goodUsage
+	goodEvent = "event: image_generation.completed\ndata: " +
+		`{"type":"image_generation.completed","b64_json":"AA==","created_at":1,"size":"64x64","quality":"low",` +
+		`"background":"opaque","output_format":"png",` + goodUsage + "\n\n"
 	goodError = `{"error":{"message":"no","type":"t","param":null,"code":"c"}}`
 )
 
@@ -108,7 +111,7 @@ func TestHandlerAcceptsWhatTheDocumentSays(t *testing.T) {
 	const generations, jsonType = "/v1/images/generations", "application/json"
 	for name, got := range map[string]string{
 		"create": exchange(t, post(generations, goodRequest), 200, jsonType, goodReply),
-		"azure":  exchange(t, post("/openai/deployments/d/images/generations?api-version=1", goodRequest), 200, jsonType, goodReply),
+		"azure":  exchange(t, post("/openai/deployments/d/images/generations", goodRequest), 200, jsonType, goodReply),
 		"stream": exchange(t, post(generations, goodRequest), 200, "text/event-stream", goodEvent+goodEvent),
 		"error":  exchange(t, post(generations, `{"n":"bad"}`), 400, jsonType, goodError),
 		"fault":  exchange(t, post(generations, goodRequest), 200, "text/html", "<html>", "X-Emulator-Fault"),
@@ -134,32 +137,41 @@ func TestHandlerRefusesTheRest(t *testing.T) {
 		}
 		return strings.Replace(s, old, new, 1)
 	}
+	request := func(body string) string { return exchange(t, post(generations, body), 200, jsonType, goodReply) }
+	reply := func(body string) string { return exchange(t, post(generations, goodRequest), 200, jsonType, body) }
+	stream := func(body string) string {
+		return exchange(t, post(generations, goodRequest), 200, "text/event-stream", body)
+	}
+	formOf := func(field, value string, files ...string) string {
+		return exchange(t, edit(t, map[string]string{"prompt": "x", field: value}, files...), 200, jsonType, goodReply)
+	}
+	get := httptest.NewRequest(http.MethodGet, generations, nil)
 	for name, got := range map[string]string{
-		"unknown request field":  exchange(t, post(generations, change(goodRequest, `"n"`, `"nn"`)), 200, jsonType, goodReply),
-		"unknown request value":  exchange(t, post(generations, change(goodRequest, `"svg",`, `"bmp",`)), 200, jsonType, goodReply),
-		"request type":           exchange(t, post(generations, change(goodRequest, `2`, `"2"`)), 200, jsonType, goodReply),
-		"request is no json":     exchange(t, post(generations, `{`), 200, jsonType, goodReply),
-		"unknown nested field":   exchange(t, post(generations, change(goodRequest, `effort`, `force`)), 200, jsonType, goodReply),
-		"unknown reply field":    exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"created"`, `"made":1,"created"`)),
-		"missing reply field":    exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"created":1,`, ``)),
-		"reply quality auto":     exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `max`, `auto`)),
-		"reply size auto":        exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `1280x720`, `auto`)),
-		"reply url":              exchange(t, post(generations, goodRequest), 200, jsonType, change(goodReply, `"b64_json":"AA=="`, `"url":"/relative"`)),
+		"unknown request field":  request(change(goodRequest, `"n"`, `"nn"`)),
+		"unknown request value":  request(change(goodRequest, `"svg",`, `"bmp",`)),
+		"request type":           request(change(goodRequest, `2`, `"2"`)),
+		"request is no json":     request(`{`),
+		"unknown nested field":   request(change(goodRequest, `effort`, `force`)),
+		"unknown reply field":    reply(change(goodReply, `"created"`, `"made":1,"created"`)),
+		"missing reply field":    reply(change(goodReply, `"created":1,`, ``)),
+		"reply quality auto":     reply(change(goodReply, `max`, `auto`)),
+		"reply size auto":        reply(change(goodReply, `1280x720`, `auto`)),
+		"reply url":              reply(change(goodReply, `"b64_json":"AA=="`, `"url":"/relative"`)),
 		"reply type":             exchange(t, post(generations, goodRequest), 200, "text/html", "<html>"),
 		"status":                 exchange(t, post(generations, goodRequest), 201, jsonType, goodReply),
-		"event name":             exchange(t, post(generations, goodRequest), 200, "text/event-stream", change(goodEvent, "completed\n", "complete\n")),
-		"event without usage":    exchange(t, post(generations, goodRequest), 200, "text/event-stream", change(goodEvent, `"usage"`, `"used"`)),
-		"event is no json":       exchange(t, post(generations, goodRequest), 200, "text/event-stream", "data: {\n\n"),
-		"stray line in a stream": exchange(t, post(generations, goodRequest), 200, "text/event-stream", "hello\n\n"),
+		"event name":             stream(change(goodEvent, "completed\n", "complete\n")),
+		"event without usage":    stream(change(goodEvent, `"usage"`, `"used"`)),
+		"event is no json":       stream("data: {\n\n"),
+		"stray line in a stream": stream("hello\n\n"),
 		"error shape":            exchange(t, post(generations, goodRequest), 400, jsonType, `{"error":{"message":"no"}}`),
 		"error is html":          exchange(t, post(generations, goodRequest), 500, "text/html", "<html>"),
 		"unknown path":           exchange(t, post("/v1/images/paint", goodRequest), 200, jsonType, goodReply),
-		"unknown method":         exchange(t, httptest.NewRequest(http.MethodGet, generations, nil), 200, jsonType, goodReply),
-		"form field":             exchange(t, edit(t, map[string]string{"prompt": "x", "moderation": "low"}, "image"), 200, jsonType, goodReply),
-		"form number":            exchange(t, edit(t, map[string]string{"prompt": "x", "n": "two"}, "image"), 200, jsonType, goodReply),
-		"form range":             exchange(t, edit(t, map[string]string{"prompt": "x", "n": "11"}, "image"), 200, jsonType, goodReply),
-		"form without image":     exchange(t, edit(t, map[string]string{"prompt": "x"}), 200, jsonType, goodReply),
-		"seventeen images":       exchange(t, edit(t, map[string]string{"prompt": "x"}, strings.Split(strings.Repeat("image[] ", 17), " ")[:17]...), 200, jsonType, goodReply),
+		"unknown method":         exchange(t, get, 200, jsonType, goodReply),
+		"form field":             formOf("moderation", "low", "image"),
+		"form number":            formOf("n", "two", "image"),
+		"form range":             formOf("n", "11", "image"),
+		"form without image":     formOf("n", "1"),
+		"seventeen images":       formOf("n", "1", slices.Repeat([]string{"image[]"}, 17)...),
 	} {
 		if got == "" {
 			t.Errorf("%s: accepted", name)
