@@ -317,6 +317,28 @@ func TestReadmeStaysShort(t *testing.T) {
 	}
 }
 
+// TestArchitectureNamesFiles follows the paths that the tour names, from the checkout or from internal.
+func TestArchitectureNamesFiles(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(checkout, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("`([a-z./]+/[A-Za-z_.]+\\.(?:go|yaml|yml))`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range found {
+		_, err := os.Stat(filepath.Join(checkout, m[1]))
+		if err != nil {
+			_, err = os.Stat(filepath.Join(checkout, "internal", m[1]))
+		}
+		if err != nil {
+			t.Errorf("ARCHITECTURE.md names %s, which is not there", m[1])
+		}
+	}
+	if len(found) == 0 {
+		t.Error("ARCHITECTURE.md names no file")
+	}
+}
+
 // TestArchitectureNamesEveryPackage keeps the tour complete.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	t.Parallel()

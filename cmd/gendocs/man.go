@@ -118,15 +118,15 @@ func (r *roff) synopsis(cmd *cobra.Command) {
 	if !isGroup(cmd) {
 		rest = strings.TrimPrefix(cmd.UseLine(), cmd.CommandPath())
 	}
-	out := bold(cmd.CommandPath())
-	for _, word := range strings.Fields(rest) {
+	words := []string{bold(cmd.CommandPath())}
+	for word := range strings.FieldsSeq(rest) {
+		dress := italic
 		if strings.HasPrefix(word, "-") {
-			out += " " + bold(word)
-			continue
+			dress = bold
 		}
-		out += " " + italic(word)
+		words = append(words, dress(word))
 	}
-	r.line(out)
+	r.line(strings.Join(words, " "))
 }
 
 func (r *roff) commands(cmd *cobra.Command) {
@@ -222,9 +222,12 @@ func reference(cmd *cobra.Command) string { return fmt.Sprintf(`%s(1)`, bold(pag
 func bold(s string) string   { return `\fB` + escape(s) + `\fR` }
 func italic(s string) string { return `\fI` + escape(s) + `\fR` }
 
-// escape writes text so that it stays plain ASCII that can be copied from the page: no curly quotes, no Unicode hyphens.
+// escape writes text so that it stays plain ASCII that can be copied from the page: no curly quotes, no Unicode
+// hyphens. Long lists of words get places (\:) where a line may break without a hyphen.
 func escape(s string) string {
-	return strings.NewReplacer(`,"`, `,\:\(dq`, "|", `|\:`, `\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`).Replace(s)
+	return strings.NewReplacer(
+		`,"`, `,\:\(dq`, "|", `|\:`, `\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,
+	).Replace(s)
 }
 
 func upperFirst(s string) string {
