@@ -83,6 +83,14 @@ func TestFaults(t *testing.T) {
 				return f.Sync()
 			}
 		}, fault.IOFailed, "state/spool"},
+		{"the directory cannot be flushed", func(_ *testing.T, w *Workspace, s sandbox) {
+			w.ops.syncDir = func(dir *os.File) error {
+				if strings.HasPrefix(dir.Name(), s.media) {
+					return &fs.PathError{Op: "sync", Path: dir.Name(), Err: syscall.EIO}
+				}
+				return nil
+			}
+		}, fault.IOFailed, "state/spool"},
 		{"every flush fails", func(_ *testing.T, w *Workspace, _ sandbox) {
 			w.ops.sync = always(syscall.EIO)
 		}, fault.IOFailed, tempSpoolPrefix},
@@ -129,6 +137,65 @@ func TestFaults(t *testing.T) {
 			}
 			if left > 0 && tt.name != "every flush fails" {
 				t.Errorf("temporary files stay: %v", files(t, s.dir))
+			}
+		})
+	}
+}
+
+// TestDisturbed: what happens to the file between its publication and the last look is noticed.
+func TestDisturbed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, s sandbox){
+		"removed": func(t *testing.T, s sandbox) {
+			t.Helper()
+			if err := os.Remove(s.in("d/a.png")); err != nil {
+				t.Error(err)
+			}
+		},
+		"replaced": func(t *testing.T, s sandbox) {
+			t.Helper()
+			write(t, s.in("d/b.png"), "paid") // the same bytes, but another file
+			if err := os.Rename(s.in("d/b.png"), s.in("d/a.png")); err != nil {
+				t.Error(err)
+			}
+		},
+		"appended to": func(t *testing.T, s sandbox) {
+			t.Helper()
+			write(t, s.in("d/a.png"), "paid and more")
+		},
+		"directory replaced": func(t *testing.T, s sandbox) {
+			t.Helper()
+			if err := os.Rename(s.in("d"), s.in("e")); err != nil {
+				t.Error(err)
+			}
+			write(t, s.in("d/a.png"), "paid")
+		},
+		"directory replaced by a file": func(t *testing.T, s sandbox) {
+			t.Helper()
+			if err := os.Rename(s.in("d"), s.in("e")); err != nil {
+				t.Error(err)
+			}
+			write(t, s.in("d"), "paid")
+		},
+	}
+	for name, disturb := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			w := open(t, s.config())
+			p := spec()
+			p.Dest = "d/a.png"
+			f := create(t, plan(t, w, p), 0)
+			fill(t, f, "paid")
+			w.ops.syncDir = func(dir *os.File) error {
+				if strings.HasPrefix(dir.Name(), s.media) {
+					disturb(t, s)
+				}
+				return nil
+			}
+			saved, err := f.Commit("png")
+			if err == nil || !saved.Spooled || !strings.HasPrefix(read(t, saved.Path), "paid") {
+				t.Errorf("got %+v, %v; want an error and the bytes in the spool", saved, err)
 			}
 		})
 	}

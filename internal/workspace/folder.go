@@ -125,22 +125,17 @@ func (d *folder) syncDir(sub string) error {
 	return err
 }
 
-// verify makes sure that the file can be found whole where the caller will be told it is, also by its absolute path:
-// the directory may have been moved since it was opened.
+// verify makes sure that the file can be found whole where the caller will be told it is, by its absolute path: the
+// directory may have been moved since it was opened, and another writer may have taken the name.
 func (d *folder) verify(name string, want fs.FileInfo) error {
-	got, err := d.h.Lstat(name)
-	if err != nil {
-		return err
-	}
-	seen, err := os.Lstat(filepath.Join(d.abs, filepath.FromSlash(name)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	got, err := os.Lstat(filepath.Join(d.abs, filepath.FromSlash(name)))
 	switch {
-	case err != nil || !os.SameFile(seen, want):
-		return fault.New(fault.IOFailed, "the directory of %s was moved or replaced while it was written", quote(name))
-	case !got.Mode().IsRegular() || !os.SameFile(got, want) || got.Size() != want.Size():
-		return fault.New(fault.IOFailed, "%s was changed by someone else while it was written", quote(name))
+	case errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(got, want)):
+		return fault.New(fault.IOFailed, "%s or its directory was moved or replaced while it was saved", quote(name))
+	case err != nil:
+		return err
+	case got.Size() != want.Size():
+		return fault.New(fault.IOFailed, "%s was changed by someone else while it was saved", quote(name))
 	}
 	return nil
 }

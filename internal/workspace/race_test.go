@@ -112,14 +112,29 @@ func TestRaceWrites(t *testing.T) {
 	s := newSandbox(t)
 	outside := filepath.Join(s.dir, "outside")
 	mkdir(t, outside)
-	w := open(t, s.config())
+	raceWritesOf(t, s, open(t, s.config()), outside, outside)
+}
+
+// TestRacePatternWrites is TestRacePattern for writing.
+func TestRacePatternWrites(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	closed := filepath.Join(s.dir, "srv", "closed")
+	mkdir(t, closed)
+	cfg := s.config()
+	cfg.Dirs = []string{s.work, filepath.Join(s.dir, "srv") + "/*/d"}
+	raceWritesOf(t, s, open(t, cfg), "../closed", closed)
+}
+
+func raceWritesOf(t *testing.T, s sandbox, w *Workspace, link, closed string) {
+	t.Helper()
 	w.ops.sync, w.ops.syncDir = noSync, noSync // durability is not what is raced for
-	stop := swapping(t, s, outside)
+	stop := swapping(t, s, link)
 	var saved, spooled, refused int
 	start := time.Now()
 	for i := 0; racing(start, refused > 0 && saved+spooled > 0); i++ {
 		p := spec()
-		p.Dest = "d/" + strconv.Itoa(i) + ".png"
+		p.Dest = s.in("d/" + strconv.Itoa(i) + ".png")
 		target, err := w.Plan(p)
 		if err != nil {
 			refused++
@@ -143,7 +158,7 @@ func TestRaceWrites(t *testing.T) {
 	}
 	swaps := stop()
 	t.Logf("%d swaps: %d saved, %d spooled, %d refused", swaps, saved, spooled, refused)
-	if got := files(t, outside); got != nil {
+	if got := files(t, closed); got != nil {
 		t.Errorf("%d files outside the root: %v", len(got), got[:min(len(got), 3)])
 	}
 	if refused == 0 || saved+spooled == 0 {

@@ -72,8 +72,8 @@ func (r *root) opensBelow(dir string) bool {
 	return last == "**" && (r.pattern == "**" || dir != "" && r.matches(dir))
 }
 
-// firm makes sure that what was opened as name was no link: the name itself and the open file are one. A swap between
-// the two looks makes them differ.
+// firm makes sure that what was opened as name was no link: the name itself and the open file are one, which a link and
+// its target never are. A swap between the two looks makes them differ too.
 func firm(h *os.Root, name string, opened func() (fs.FileInfo, error)) error {
 	info, err := h.Lstat(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func firm(h *os.Root, name string, opened func() (fs.FileInfo, error)) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 || !os.SameFile(info, got) {
+	if !os.SameFile(info, got) {
 		return errLink()
 	}
 	return nil

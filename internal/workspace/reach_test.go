@@ -25,6 +25,8 @@ func TestPatternLinks(t *testing.T) {
 	symlink(t, "media", filepath.Join(srv, "alias"))
 	mkdir(t, filepath.Join(srv, "linked"))
 	symlink(t, "../other", filepath.Join(srv, "linked", "raw"))
+	mkdir(t, filepath.Join(srv, "solo", "other"))
+	symlink(t, "other", filepath.Join(srv, "solo", "raw"))
 	symlink(t, "media/closed.png", filepath.Join(srv, "link.png"))
 	symlink(t, "c.png", filepath.Join(srv, "near.png"))
 	cfg := s.config()
@@ -65,6 +67,17 @@ func TestPatternLinks(t *testing.T) {
 		if denied := tt.code == fault.PathDenied; d.Allow == denied {
 			t.Errorf("Check(%q) = %+v", tt.path, d)
 		}
+	}
+	for _, dir := range []string{"linked/raw", "alias/raw", "linked/raw/x", "solo/raw"} { // not even in a race
+		at, err := w.resolve(filepath.Join(srv, filepath.FromSlash(dir)), Read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = at.openDir(); err == nil {
+			t.Errorf("%s can be opened as a directory to write to", dir)
+			continue
+		}
+		wantCode(t, pathError(dir, err), fault.PathDenied)
 	}
 	for _, dest := range []string{"linked/raw/", "alias/raw/new.png", "media/raw/outdir/new.png", "linked/raw/x/y.png"} {
 		p := spec()

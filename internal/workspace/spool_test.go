@@ -125,8 +125,31 @@ func TestSpoolOfAnotherRun(t *testing.T) {
 		t.Fatalf("spooled at %q", saved.Path)
 	}
 	later := open(t, s.config())
+	for name, make := range map[string]func(path string){
+		"link":   func(path string) { symlink(t, filepath.Dir(saved.Path), path) },
+		"theirs": func(path string) { chown(t, filepath.Dir(saved.Path), path) },
+	} {
+		fake := filepath.Join(tmp, tempSpoolPrefix+name)
+		make(fake)
+		_, err := later.MoveSpooled(filepath.Join(fake, filepath.Base(saved.Path)), "a.png", false)
+		wantCode(t, err, fault.PathDenied)
+	}
 	if _, err := later.MoveSpooled(saved.Path, "a.png", false); err != nil || read(t, s.in("a.png")) != "paid" {
 		t.Errorf("MoveSpooled: %v", err)
+	}
+}
+
+// chown copies a directory and gives it to another user, which only root may; else it makes nothing.
+func chown(t *testing.T, from, to string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Lchown(to, 12345, 12345); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -237,6 +237,9 @@ func TestSweep(t *testing.T) {
 	if diff := cmp.Diff(want, files(t, s.media)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
+	if !exists(s.in(tempPrefix + "DIR")) {
+		t.Error("the sweep removed a directory, which is none of ours")
+	}
 }
 
 func TestCreateRefuses(t *testing.T) {
