@@ -2,48 +2,52 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"time"
-	"unicode"
+	"errors"
 
-	"mediagen/internal/fault"
 	"mediagen/internal/journal"
-	"mediagen/internal/workspace"
 )
 
-// settleTime bounds how long the journal may take to note how a call ended, whatever has been cancelled by then.
-const settleTime = 15 * time.Second
-
-func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-
 // GenerateImages makes pictures from text. The returned Result is never nil once the request was sent: pictures that
-// were saved before a failure are in it.
+// were saved before a failure are in it. Before that it is nil beside an error.
 func (e *Engine) GenerateImages(ctx context.Context, r *GenerateImages, out Output, p Progress) (*Result, error) {
+	if err := checkFields(r.Params(noWords), r.Prompt); err != nil {
+		return nil, told(opGenerate, err)
+	}
 	d, err := e.resolve(opGenerate, &r.Image, out)
 	if err != nil {
-		return nil, e.told(opGenerate, err)
+		return nil, told(opGenerate, err)
 	}
 	d.call.Moderation = r.Moderation
-	if err := e.settleDraft(d, r.Moderation); err != nil {
-		return nil, e.told(opGenerate, err)
+	if err := e.check(d); err != nil {
+		return nil, told(opGenerate, err)
 	}
 	return e.run(ctx, d, p, d.provider.GenerateImages)
 }
 
-// EditImages makes pictures from pictures and text. All inputs are opened and checked before anything is paid.
+// EditImages makes pictures from pictures and text. All inputs are opened and checked before anything is paid. The
+// Result is as for GenerateImages.
 func (e *Engine) EditImages(ctx context.Context, r *EditImages, out Output, p Progress) (*Result, error) {
+	if err := checkFields(r.Params(noWords), r.Prompt); err != nil {
+		return nil, told(opEdit, err)
+	}
 	d, err := e.resolve(opEdit, &r.Image, out)
 	if err != nil {
-		return nil, e.told(opEdit, err)
-	}
-	if len(r.Images) == 0 || len(r.Images) > 16 {
-		return nil, e.told(opEdit, fault.New(fault.InvalidArgument, "image takes 1 to 16 pictures, not %d", len(r.Images)))
+		return nil, told(opEdit, err)
 	}
 	if d.inputs, err = e.openInputs(r); err != nil {
-		return nil, e.told(opEdit, err)
+		return nil, told(opEdit, err)
 	}
 	defer d.close()
+	d.attach()
 	d.call.InputFidelity = r.InputFidelity
+	if err := e.check(d); err != nil {
+		return nil, told(opEdit, err)
+	}
+	return e.run(ctx, d, p, d.provider.EditImages)
+}
+
+// attach puts the opened inputs into the call.
+func (d *draft) attach() {
 	d.warnings = append(d.warnings, d.inputs.warnings...)
 	for _, s := range d.inputs.images {
 		d.call.Images = append(d.call.Images, s.Input())
@@ -56,23 +60,10 @@ func (e *Engine) EditImages(ctx context.Context, r *EditImages, out Output, p Pr
 		in := d.inputs.markup.Input()
 		d.call.Markup = &in
 	}
-	if err := e.settleDraft(d, ""); err != nil {
-		return nil, e.told(opEdit, err)
-	}
-	return e.run(ctx, d, p, d.provider.EditImages)
 }
 
-// settleDraft runs the checks that need the whole call: the model's rules and the price.
-func (e *Engine) settleDraft(d *draft, moderation string) error {
-	params := d.params(moderation)
-	if err := e.check(d, params); err != nil {
-		return err
-	}
-	return e.price(d, params)
-}
-
-// told gives an error the operation's name.
-func (e *Engine) told(op operation, err error) *Error {
+// told gives an error the operation's name and an answer to the question of money.
+func told(op operation, err error) *Error {
 	out := *AsError(err)
 	out.Op = op.op
 	if out.Billed == "" {
@@ -85,110 +76,116 @@ type imageFunc func(ctx context.Context, call ImageCall, sink ImageSink) (ImageR
 
 // run takes a checked call from plan to saved files: target, journal, request, pictures, settlement.
 func (e *Engine) run(ctx context.Context, d *draft, p Progress, call imageFunc) (*Result, error) {
+	if d.out.DryRun {
+		paths, err := e.preview(d)
+		if err != nil {
+			return nil, told(d.operation, err)
+		}
+		return &Result{Assets: []Asset{}, Cost: d.estimate, Warnings: unique(d.warnings), Plan: d.plan(paths)}, nil
+	}
+	if err := stopped(ctx); err != nil {
+		return nil, told(d.operation, err)
+	}
 	target, err := e.target(d)
 	if err != nil {
-		return nil, e.told(d.operation, err)
+		return nil, told(d.operation, err)
 	}
 	defer func() { _ = target.Close() }() // releases handles; the files are complete or gone by then
-	if d.out.DryRun {
-		plan := d.plan(target.Paths())
-		return &Result{Assets: []Asset{}, Cost: d.estimate, Warnings: orEmpty(d.warnings), Plan: plan}, nil
-	}
-	jr, err := e.openJournal(ctx)
-	if err != nil {
-		return nil, e.told(d.operation, err)
-	}
-	s, err := e.begin(ctx, jr, d, target, p)
-	if err != nil {
-		return nil, e.told(d.operation, err)
+	s := &session{e: e, d: d, target: target, progress: p, created: e.cfg.Now().UTC(), warnings: unique(d.warnings)}
+	if err := s.begin(ctx); err != nil {
+		return nil, told(d.operation, err)
 	}
 	paid, cancel := e.paidContext(ctx)
 	defer cancel()
+	s.caller, s.abandon = ctx, cancel
 	reply, callErr := call(paid, d.call, s)
 	return s.settle(reply, callErr)
 }
 
-// target plans the files. Nothing is reserved by a dry run.
-func (e *Engine) target(d *draft) (*workspace.Target, error) {
-	spec := d.output(newID())
-	if d.out.Stream {
-		return e.cfg.Workspace.PlanSpool(spec)
+// stopped says why nothing is sent any more when the caller gave up or ran out of time, or nil.
+func stopped(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return Errorf(KindUnavailable, "timeout", "the time limit ended before anything was sent; nothing was billed").
+			WithCause(err)
+	default:
+		return Errorf(KindInterrupted, "interrupted", "stopped before anything was sent; nothing was billed").WithCause(err)
 	}
-	if d.out.DryRun {
-		return e.cfg.Workspace.Preview(spec)
-	}
-	return e.cfg.Workspace.Plan(spec)
 }
 
 // begin writes the journal's row and marks it sent. From here on a crash leaves a row that tells the truth.
-func (e *Engine) begin(
-	ctx context.Context, jr *journal.Journal, d *draft, target *workspace.Target, p Progress,
-) (*session, error) {
-	s := &session{e: e, d: d, journal: jr, target: target, progress: p, created: e.cfg.Now().UTC()}
-	s.warnings = append(s.warnings, d.warnings...)
-	if ctx.Err() != nil {
-		return nil, Errorf(KindInterrupted, "interrupted", "stopped before anything was sent").WithCause(ctx.Err())
+func (s *session) begin(ctx context.Context) error {
+	var err error
+	if s.journal, err = s.e.openJournal(ctx); err != nil {
+		return either(stopped(ctx), err)
 	}
-	if jr == nil {
-		send(p, Event{Kind: EventSent, Total: d.call.N})
-		return s, nil
+	if s.journal != nil {
+		if err := s.enter(ctx); err != nil {
+			return err
+		}
 	}
+	if err := stopped(ctx); err != nil {
+		s.unsent(err)
+		return err
+	}
+	send(s.progress, Event{Kind: EventSent, Total: s.d.call.N})
+	return nil
+}
+
+// enter creates the row and marks it sent. The caller's cancel ends both, and the row with them.
+func (s *session) enter(ctx context.Context) error {
+	d := s.d
 	job := &journal.Job{
 		RequestKey: d.requestKey(), Tool: d.tool, Op: d.op, Provider: d.provider.Name(), Model: d.call.Model,
 		Endpoint: d.provider.Endpoint(), State: journal.StatePlanned, Prompt: d.call.Prompt, Params: d.journalParams(),
-		Targets: target.Paths(), EstimateMicros: d.estimate.Micros,
+		Targets: s.target.Paths(), EstimateMicros: d.estimate.Micros,
 	}
-	if err := jr.Create(ctx, job); err != nil {
-		return nil, err
+	if err := s.journal.Create(ctx, job); err != nil {
+		return either(stopped(ctx), err)
 	}
-	s.job = job.ID
-	s.created = job.Created
-	if err := jr.Update(ctx, job.ID, journal.Update{Sent: true}); err != nil {
-		return nil, err
+	s.job, s.created = job.ID, job.Created
+	if err := s.journal.Update(ctx, job.ID, journal.Update{Sent: true}); err != nil {
+		err = either(stopped(ctx), err)
+		s.unsent(err)
+		return err
 	}
-	send(p, Event{Kind: EventSent, Total: d.call.N})
-	return s, nil
+	return nil
 }
 
-// journalParams is the request without its prompt and bytes.
-func (d *draft) journalParams() json.RawMessage {
-	c := d.call
-	params := map[string]any{"n": c.N}
-	for name, v := range map[string]string{
-		"size": c.Size, "quality": c.Quality, "background": c.Background, "moderation": c.Moderation,
-		"output_format": c.OutputFormat, "complexity": c.Complexity, "input_fidelity": c.InputFidelity,
-	} {
-		if v != "" {
-			params[name] = v
+// unsent ends the row of a request that never left, so that none stays planned or sent for ever.
+func (s *session) unsent(cause error) {
+	if s.journal == nil {
+		return
+	}
+	e := told(s.d.operation, cause)
+	state := journal.StateFailed
+	if e.Kind == KindInterrupted {
+		state = journal.StateCancelled
+	}
+	if err := s.write(journal.Update{State: state, Err: jobError(e)}); err != nil {
+		s.e.cfg.Log.Warn("journal row not ended", "job", s.job, "cause", err.Error())
+	}
+}
+
+// either returns the first of two errors that is there.
+func either(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// unique returns the list without repetitions, never nil.
+func unique(list []string) []string {
+	out := []string{}
+	seen := map[string]bool{}
+	for _, text := range list {
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, text)
 		}
 	}
-	if c.Partials > 0 {
-		params["partials"] = c.Partials
-	}
-	if len(c.Extra) > 0 {
-		params["param"] = c.Extra
-	}
-	if d.inputs != nil {
-		params["inputs"] = d.inputHashes()
-	}
-	raw, err := json.Marshal(params)
-	if err != nil {
-		panic("engine: parameters are not JSON: " + err.Error()) // plain values only
-	}
-	return raw
-}
-
-func (d *draft) inputHashes() []map[string]any {
-	var out []map[string]any
-	for _, s := range d.inputs.all() {
-		out = append(out, map[string]any{"name": s.Name, "media_type": s.Type.MIME, "bytes": s.Size, "sha256": s.SHA256})
-	}
 	return out
-}
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,125 +41,134 @@ func (in *editInputs) close() {
 }
 
 // openInputs opens and checks what an edit sends, before anything is paid.
-func (e *Engine) openInputs(r *EditImages) (_ *editInputs, err error) {
-	in := &editInputs{}
-	defer func() {
-		if err != nil {
-			in.close()
-		}
-	}()
-	if err := oneStdin(r); err != nil {
+func (e *Engine) openInputs(r *EditImages) (*editInputs, error) {
+	if err := checkRefs(r); err != nil {
 		return nil, err
 	}
+	in := &editInputs{}
+	if err := e.fillInputs(in, r); err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (e *Engine) fillInputs(in *editInputs, r *EditImages) error {
+	var first imaging.Info
 	for i, ref := range r.Images {
-		s, err := e.openPicture(ref, i)
+		s, info, err := e.openPicture(ref, i)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if i == 0 {
+			first = info
 		}
 		in.images = append(in.images, s)
-	}
-	if !e.cfg.Shell {
-		if err := e.cfg.Bounds.CheckSizes(sizes(in.images)...); err != nil {
-			return nil, err
+		if err := e.checkInline(in); err != nil {
+			return err
 		}
 	}
-	first, err := e.probe(in.images[0])
-	if err != nil {
-		return nil, named(in.images[0], err)
-	}
+	var err error
 	if r.Mask != "" {
-		in.mask, err = e.openMask(r, first, in)
-		if err != nil {
-			return nil, err
+		if in.mask, err = e.openMask(r, first); err != nil {
+			return err
+		}
+		if in.mask.Size > maskBytes {
+			in.warnings = append(in.warnings, "the mask is larger than 4 MB; some servers refuse that")
 		}
 	}
 	if r.Markup != "" {
-		in.markup, err = e.openOverlay(r.Markup, "markup", len(r.Images)+1, first)
+		if in.markup, err = e.openOverlay(r.Markup, "markup", len(r.Images)+1, first); err != nil {
+			return err
+		}
 	}
-	return in, err
+	return e.checkInline(in)
 }
 
-// oneStdin refuses "-" in two places: the second would be empty.
-func oneStdin(r *EditImages) error {
+// checkInline holds what came inside of an MCP request against its bounds. Files below a root have the models' own.
+func (e *Engine) checkInline(in *editInputs) error {
+	if e.cfg.Shell {
+		return nil
+	}
+	var sizes []int64
+	for _, s := range in.all() {
+		if s.inline {
+			sizes = append(sizes, s.Size)
+		}
+	}
+	return e.cfg.Bounds.CheckSizes(sizes...)
+}
+
+// checkRefs refuses "-" in two places, for the second would be empty, and an option that has nothing to work on.
+func checkRefs(r *EditImages) error {
 	n := 0
 	for _, ref := range append(slices.Clone(r.Images), r.Mask, r.Markup) {
 		if ref == "-" {
 			n++
 		}
 	}
-	if n > 1 {
+	switch {
+	case n > 1:
 		return fault.New(fault.InvalidArgument, "- (stdin) can stand for one source only")
+	case r.MaskWhiteIsEdit && r.Mask == "":
+		return fault.New(fault.InvalidArgument, "mask_white_is_edit needs a mask; give one or leave it out")
 	}
 	return nil
 }
 
-func sizes(sources []*Source) []int64 {
-	out := make([]int64, len(sources))
-	for i, s := range sources {
-		out[i] = s.Size
-	}
-	return out
-}
-
-func (e *Engine) openPicture(ref string, index int) (*Source, error) {
+// openPicture opens a picture to edit and reads its header.
+func (e *Engine) openPicture(ref string, index int) (*Source, imaging.Info, error) {
 	s, err := e.openSource(ref, index)
 	if err != nil {
-		return nil, err
+		return nil, imaging.Info{}, err
 	}
-	err = checkPicture(s)
-	if err == nil {
-		_, err = e.probe(s)
+	var info imaging.Info
+	if err = checkPicture(s); err == nil {
+		info, err = e.probe(s)
 	}
 	if err != nil {
 		_ = s.Close() // opened for reading only
-		return nil, named(s, err)
+		return nil, info, named(s.Name, err)
 	}
-	return s, nil
+	return s, info, nil
 }
 
 func checkPicture(s *Source) error {
 	if slices.Contains(editTypes, s.Type.MIME) {
 		return nil
 	}
-	is := s.Type.MIME
-	if is == "" {
-		is = "of an unknown type"
-	}
-	return fault.New(fault.MIMEMismatch, "the file is %s by its bytes; image models take png, jpeg and webp", is)
+	return fault.New(fault.MIMEMismatch, "the file is %s by its bytes; image models take png, jpeg and webp", mimeOr(s.Type))
 }
 
-// named puts the source's name before a fault's message.
-func named(s *Source, err error) error {
+// named puts a source's name before a fault's message.
+func named(name string, err error) *fault.Error {
 	f := AsError(err)
-	return fault.Caused(f.Code, err, "%s: %s", s.Name, f.Message).WithHint("%s", f.Hint)
+	return fault.Caused(f.Code, err, "%s: %s", name, f.Message).WithHint("%s", f.Hint)
 }
 
 // openMask opens the mask and runs the pre-flight: a wrong mask costs a paid call to learn from the provider.
-func (e *Engine) openMask(r *EditImages, first imaging.Info, in *editInputs) (*Source, error) {
-	s, err := e.openSource(r.Mask, len(r.Images))
+func (e *Engine) openMask(r *EditImages, first imaging.Info) (*Source, error) {
+	if !r.MaskWhiteIsEdit {
+		return e.openOverlay(r.Mask, "mask", len(r.Images), first)
+	}
+	painted, err := e.openSource(r.Mask, len(r.Images))
 	if err != nil {
 		return nil, err
 	}
-	if r.MaskWhiteIsEdit {
-		converted, err := e.whiteMask(s)
-		_ = s.Close() // opened for reading only
-		if err != nil {
-			return nil, named(s, err)
-		}
-		s = converted
+	defer func() { _ = painted.Close() }() // opened for reading only
+	s, err := e.whiteMask(painted)
+	if err != nil {
+		return nil, named(painted.Name, err)
 	}
 	if err := e.checkOverlay(s, "mask", first); err != nil {
-		_ = s.Close() // opened for reading only
 		return nil, err
-	}
-	if s.Size > maskBytes {
-		in.warnings = append(in.warnings, "the mask is larger than 4 MB; some servers refuse that")
 	}
 	return s, nil
 }
 
-func (e *Engine) whiteMask(s *Source) (*Source, error) {
-	data, err := io.ReadAll(s.Reader())
+// whiteMask converts a mask that marks in white what may change.
+func (e *Engine) whiteMask(painted *Source) (*Source, error) {
+	data, err := io.ReadAll(painted.Reader())
 	if err != nil {
 		return nil, fault.Caused(fault.IOFailed, err, "the mask cannot be read")
 	}
@@ -166,14 +176,16 @@ func (e *Engine) whiteMask(s *Source) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	converted, err := bytesSource(png, "", 0)
+	s, err := bytesSource(png, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	converted.Name = strings.TrimSuffix(s.Name, "."+s.Type.Ext) + ".png"
-	return converted, nil
+	s.Name = strings.TrimSuffix(painted.Name, filepath.Ext(painted.Name)) + ".png"
+	s.inline = painted.inline
+	return s, nil
 }
 
+// openOverlay opens a mask or markup and checks it.
 func (e *Engine) openOverlay(ref, what string, index int, first imaging.Info) (*Source, error) {
 	s, err := e.openSource(ref, index)
 	if err != nil {
@@ -189,12 +201,12 @@ func (e *Engine) openOverlay(ref, what string, index int, first imaging.Info) (*
 // checkOverlay checks a mask or markup: PNG, alpha, the first picture's upright size, and a transparent pixel.
 func (e *Engine) checkOverlay(s *Source, what string, first imaging.Info) error {
 	if s.Type.MIME != "image/png" {
-		return fault.New(fault.InvalidImage, "%s %s is %s; it must be a png with an alpha channel", what, s.Name,
-			mimeOr(s.Type))
+		return whiteHint(fault.New(fault.InvalidImage, "%s %s is %s; it must be a png with an alpha channel", what, s.Name,
+			mimeOr(s.Type)), what)
 	}
 	info, err := imaging.InspectMask(s.at, s.Size, e.cfg.Bounds)
 	if err != nil {
-		return named(s, err)
+		return named(s.Name, err)
 	}
 	fw, fh := first.Upright()
 	switch w, h := info.Upright(); {
@@ -224,9 +236,4 @@ func turned(i imaging.Info) string {
 	return " after its orientation tag"
 }
 
-func mimeOr(t sniff.Type) string {
-	if t.MIME == "" {
-		return "of an unknown type"
-	}
-	return t.MIME
-}
+func mimeOr(t sniff.Type) string { return orString(t.MIME, "of an unknown type") }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"time"
 
 	"mediagen/internal/fault"
@@ -134,73 +133,6 @@ func (e *Engine) ForgetJobs(ctx context.Context, ids []string, force bool) (int,
 	return n, nil
 }
 
-// ResumeJob moves a job's pictures from the spool to where they were meant to go. dest, when not empty, is a directory
-// that takes them instead.
-func (e *Engine) ResumeJob(ctx context.Context, id, dest string, overwrite bool) (*Result, error) {
-	jr, err := e.jobs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	row, err := jr.Get(ctx, id)
-	if err != nil {
-		return nil, AsError(err)
-	}
-	res := &Result{Assets: []Asset{}, Warnings: []string{}, Cost: jobOf(row).Cost}
-	moved := 0
-	for i, a := range row.Assets {
-		if a.SpoolPath == "" {
-			if a.Path != "" {
-				res.Assets = append(res.Assets, assetOf(a))
-			}
-			continue
-		}
-		final := a.Path
-		if dest != "" || final == "" {
-			final = filepath.Join(dest, filepath.Base(orString(final, a.SpoolPath)))
-		}
-		saved, err := e.cfg.Workspace.MoveSpooled(a.SpoolPath, final, overwrite)
-		if err != nil {
-			return res, AsError(err)
-		}
-		moved++
-		row.Assets[i].Path, row.Assets[i].SpoolPath = saved.Path, ""
-		if err := jr.Update(ctx, row.ID, journal.Update{Assets: row.Assets[i : i+1]}); err != nil {
-			return res, AsError(err)
-		}
-		res.Assets = append(res.Assets, assetOf(row.Assets[i]))
-	}
-	return e.finishResume(ctx, jr, row, res, moved)
-}
-
-// finishResume notes that everything has landed, or says why there was nothing to resume.
-func (e *Engine) finishResume(
-	ctx context.Context, jr *journal.Journal, row journal.Job, res *Result, moved int,
-) (*Result, error) {
-	state := row.State
-	if moved > 0 && journal.CanMove(state, journal.StateLanded) {
-		state = journal.StateLanded
-		if err := jr.Update(ctx, row.ID, journal.Update{State: state}); err != nil {
-			return res, AsError(err)
-		}
-	}
-	res.Job = &JobInfo{ID: row.ID, State: string(state), Provider: row.Provider, Model: row.Model, Created: row.Created}
-	if moved > 0 || state == journal.StateLanded {
-		return res, nil
-	}
-	if state == journal.StateUnknown || state == journal.StateSent {
-		return res, Errorf(KindUnknownOutcome, "no_answer",
-			"the request was sent and no answer came; this provider keeps no finished pictures to fetch").Bill(BilledMaybe)
-	}
-	return res, fault.New(fault.InvalidRequest, "job %s is %s and has nothing to resume", row.ID, state)
-}
-
-func orString(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
-
 func (e *Engine) jobs(ctx context.Context) (*journal.Journal, error) {
 	jr, err := e.openJournal(ctx)
 	if err != nil {
@@ -247,4 +179,9 @@ func assetOf(a journal.Asset) Asset {
 		out.Path, out.Spooled = a.SpoolPath, true
 	}
 	return out
+}
+
+// errNoJournal is the answer of job commands when the journal is switched off.
+func errNoJournal() error {
+	return fault.New(fault.InvalidArgument, "there is no journal: journal.enabled is off or --no-journal was given")
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 
 	"mediagen/internal/fault"
@@ -31,7 +32,8 @@ func kindOf(code fault.Code) Kind {
 	}
 }
 
-// AsError returns err as an *Error: as it is, translated from a fault, or as a plain failure. It returns nil for nil.
+// AsError returns err as an *Error: as it is, translated from a fault, or as a plain failure. Local work that the caller
+// broke off is interrupted, whatever the part that noticed calls it. AsError returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -39,8 +41,12 @@ func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
+	out := &Error{Kind: KindFailure, Code: "failed", Message: err.Error(), Billed: BilledNo, cause: err}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return &Error{Kind: kindOf(f.Code), Code: f.Code, Message: f.Message, Hint: f.Hint, Billed: BilledNo, cause: err}
+		out.Kind, out.Code, out.Message, out.Hint = kindOf(f.Code), f.Code, f.Message, f.Hint
 	}
-	return &Error{Kind: KindFailure, Code: "failed", Message: err.Error(), Billed: BilledNo, cause: err}
+	if out.Kind == KindFailure && errors.Is(err, context.Canceled) {
+		out.Kind, out.Code = KindInterrupted, "interrupted"
+	}
+	return out
 }

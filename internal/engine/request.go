@@ -111,34 +111,46 @@ func (r *Image) extra() (map[string]any, error) {
 	out := make(map[string]any, len(r.Param))
 	for _, pair := range r.Param {
 		key, text, ok := strings.Cut(pair, "=")
-		if !ok || strings.TrimSpace(key) == "" {
+		if key = strings.TrimSpace(key); !ok || key == "" {
 			return nil, fault.New(fault.InvalidArgument, "param must be key=value")
 		}
-		if _, known := reserved[key]; known {
-			return nil, fault.New(fault.InvalidArgument, "param %s has a flag of its own; use that", key)
+		if isReserved(key) {
+			return nil, fault.New(fault.InvalidArgument, "param %s has a flag of its own; use that", field(key))
 		}
-		var v any
-		if json.Unmarshal([]byte(text), &v) != nil {
-			v = text
+		if _, twice := out[key]; twice {
+			return nil, fault.New(fault.InvalidArgument, "param %s is given twice; give it once", field(key))
 		}
-		out[key] = v
+		out[key] = jsonValue(text)
 	}
 	return out, nil
 }
 
-// reserved are the wire names that have a field of their own: a second way would let a value pass unchecked.
-var reserved = func() map[string]struct{} { //nolint:gochecknoglobals // constant table
-	names := []string{
-		"prompt", "model", "n", "size", "quality", "background", "output_format", "output_compression", "complexity",
+// jsonValue reads text as JSON, or returns it as it is. Numbers keep their digits: a float would round a long seed.
+func jsonValue(text string) any {
+	if !json.Valid([]byte(text)) {
+		return text
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return text
+	}
+	return v
+}
+
+// isReserved reports whether a parameter has a field of its own: a second way would let a value pass unchecked. Servers
+// differ in how they take case and nested names such as svg[model], so neither escapes.
+func isReserved(key string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(key), "[")
+	switch name {
+	case "prompt", "model", "n", "size", "quality", "background", "output_format", "output_compression", "complexity",
 		"partial_images", "stream", "frame_count", "frame_duration_ms", "svg", "safety_identifier", "user", "moderation",
-		"image", "image[]", "mask", "markup", "input_fidelity",
+		"image", "mask", "markup", "input_fidelity":
+		return true
 	}
-	m := make(map[string]struct{}, len(names))
-	for _, n := range names {
-		m[n] = struct{}{}
-	}
-	return m
-}()
+	return false
+}
 
 // Output says where the pictures go and what may be spent. It is the door's business, so it stays out of the request.
 type Output struct {

@@ -90,11 +90,11 @@ func (c Cost) String() string {
 
 // Dollars writes micro-dollars as a decimal number with at least two and at most six places.
 func Dollars(micros int64) string {
-	sign := ""
+	sign, amount := "", uint64(micros) //nolint:gosec // made positive below
 	if micros < 0 {
-		sign, micros = "-", -micros
+		sign, amount = "-", -amount // wraps to the magnitude, that of the smallest number too
 	}
-	text := fmt.Sprintf("%s%d.%06d", sign, micros/1_000_000, micros%1_000_000)
+	text := fmt.Sprintf("%s%d.%06d", sign, amount/1_000_000, amount%1_000_000)
 	for places := 6; places > 2 && text[len(text)-1] == '0'; places-- {
 		text = text[:len(text)-1]
 	}

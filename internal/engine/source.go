@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"mediagen/internal/fault"
 	"mediagen/internal/imaging"
@@ -21,6 +22,7 @@ type Source struct {
 	Type   sniff.Type
 	Size   int64 // bytes
 	SHA256 string
+	inline bool // its bytes came inside of the request
 	at     io.ReaderAt
 	closer io.Closer
 }
@@ -82,10 +84,11 @@ func (e *Engine) openSource(ref string, index int) (*Source, error) {
 	case hasURLScheme(ref):
 		return nil, fault.New(fault.UnsupportedOperation, "a URL cannot be a source yet; download the file and give its path")
 	}
-	if src, ok := e.bareBase64(ref, index); ok {
-		return src, nil
+	src, err := e.fileSource(ref)
+	if err != nil && looksBase64(ref) {
+		return e.bareBase64(ref, index)
 	}
-	return e.fileSource(ref)
+	return src, err
 }
 
 // hasURLScheme reports whether ref is a URL other than file:.
@@ -102,18 +105,28 @@ func (e *Engine) inlineLimit() int64 {
 	return e.cfg.Bounds.ItemBytes
 }
 
-// bareBase64 takes long text that decodes to a picture for base64. Letters and slashes also make paths, so the bytes
-// decide, and an existing file wins.
-func (e *Engine) bareBase64(ref string, index int) (*Source, bool) {
-	if len(ref) < minBareBase64 {
-		return nil, false
-	}
+// looksBase64 reports whether ref can be base64 text without a prefix. Letters and slashes also make paths, so an
+// existing file wins.
+func looksBase64(ref string) bool {
+	return len(ref) >= minBareBase64 && !strings.ContainsFunc(ref, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/=-_ \r\n\t", r)
+	})
+}
+
+// bareBase64 reads long text that names no file. Nothing of it is repeated in an error.
+func (e *Engine) bareBase64(ref string, index int) (*Source, error) {
 	data, err := sniff.DecodeBase64(ref, e.inlineLimit())
 	if err != nil {
-		return nil, false
+		return nil, named("the source", err).WithHint("it names no file, and as base64 text it cannot be read")
 	}
 	src, err := bytesSource(data, "", index)
-	return src, err == nil && src.Type.Kind == sniff.KindImage
+	if err != nil {
+		return nil, err
+	}
+	if src.Type.Kind != sniff.KindImage {
+		return nil, fault.New(fault.MIMEMismatch, "the source names no file, and as base64 text it holds no picture")
+	}
+	return src, nil
 }
 
 func (e *Engine) stdinSource(index int) (*Source, error) {
@@ -144,7 +157,8 @@ func bytesSource(data []byte, declared string, index int) (*Source, error) {
 	sum := sha256.Sum256(data)
 	name := fmt.Sprintf("input_%d.%s", index+1, extOr(t, "bin"))
 	return &Source{
-		Name: name, Type: t, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), at: bytes.NewReader(data),
+		Name: name, Type: t, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), inline: true,
+		at: bytes.NewReader(data),
 	}, nil
 }
 
@@ -180,15 +194,21 @@ func (s *Source) recognise() error {
 	return nil
 }
 
+// maxUploadName bounds a name in a multipart header, in runes. Its end is kept, which has the extension.
+const maxUploadName = 100
+
 // uploadName is a file's own name, made safe for a multipart header.
 func uploadName(path string) string {
-	name := filepath.Base(path)
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == '"' || r == '\\' || r == 0x7f {
+	name := strings.Map(func(r rune) rune {
+		if r == '"' || r == '\\' || r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return '_'
 		}
 		return r
-	}, name)
+	}, filepath.Base(path))
+	if r := []rune(name); len(r) > maxUploadName {
+		name = string(r[len(r)-maxUploadName:])
+	}
+	return name
 }
 
 // probe reads a source's header within the bounds.

@@ -1,0 +1,32 @@
+package engine_test
+
+import (
+	"context"
+
+	"mediagen/internal/engine"
+)
+
+type doFunc = func(context.Context, engine.ImageCall, engine.ImageSink) (engine.ImageReply, error)
+
+// answer sends each of the pictures in its slot.
+func answer(pictures ...[]byte) doFunc {
+	return func(_ context.Context, _ engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+		for i, data := range pictures {
+			if err := put(sink, engine.Slot{Index: i}, data); err != nil {
+				return engine.ImageReply{}, err
+			}
+		}
+		return engine.ImageReply{RequestID: "req_1", Pictures: len(pictures)}, nil
+	}
+}
+
+// thenFail sends the pictures, then fails.
+func thenFail(err error, pictures ...[]byte) doFunc {
+	return func(ctx context.Context, call engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+		reply, aerr := answer(pictures...)(ctx, call, sink)
+		if aerr != nil {
+			return reply, aerr
+		}
+		return reply, err
+	}
+}
