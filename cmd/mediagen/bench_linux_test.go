@@ -52,7 +52,7 @@ func BenchmarkGenerate(b *testing.B) {
 	for _, n := range []int{1, 10} {
 		b.Run(fmt.Sprintf("%dx3MB", n), func(b *testing.B) {
 			p := newProgram(b, "big:3")
-			_, base := p.measured("version")
+			_, base := p.measured("config", "path")
 			var growth float64
 			i := 0
 			for b.Loop() {
@@ -74,7 +74,7 @@ func BenchmarkJobsList(b *testing.B) {
 		b.Fatalf("exit %d: %s", code, errOut)
 	}
 	multiply(b, filepath.Join(p.dir, "state", "mediagen", "journal.db"), 100_000)
-	start, _ := p.measured("version")
+	start, _ := p.measured("config", "path")
 	var total time.Duration
 	n := 0
 	for b.Loop() {
