@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mediagen/internal/fault"
 	"mediagen/internal/imaging"
 )
 
@@ -28,9 +29,10 @@ type File struct {
 // software is what the metadata names as the maker.
 const software = "mediagen emulator"
 
-// Encode writes pixels in a format and adds the prompt as metadata: PNG iTXt, JPEG and WebP XMP.
+// Encode writes pixels as png, jpeg or webp, in a quality of 1 to 100, and adds the prompt as metadata: PNG iTXt, JPEG
+// and WebP XMP. Errors are those of imaging.EncodeImage.
 func Encode(ctx context.Context, img image.Image, format string, quality int, prompt string) (File, error) {
-	data, err := imaging.EncodeImage(ctx, img, imaging.EncodeOptions{Format: format, Quality: max(1, quality)})
+	data, err := imaging.EncodeImage(ctx, img, imaging.EncodeOptions{Format: format, Quality: quality})
 	if err != nil {
 		return File{}, err
 	}
@@ -42,7 +44,7 @@ func Encode(ctx context.Context, img image.Image, format string, quality int, pr
 	case "webp":
 		return webpWithText(data, img, prompt)
 	}
-	return File{Format: format, data: data, seam: len(data)}, nil
+	return File{}, fault.New(fault.UnsupportedOperation, "pictures are drawn as png, jpeg or webp, not as %q", format)
 }
 
 var errLayout = errors.New("encoder wrote a file of unexpected layout")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
@@ -168,11 +169,14 @@ func (p *pen) wrap(text string, width float64, limit int) (lines []string, fits 
 
 // shorten makes room for an ellipsis at the end of a line.
 func (p *pen) shorten(line string, width float64) string {
-	r := []rune(line)
-	for len(r) > 0 && p.width(string(r))+p.advance('…') > width {
-		r = r[:len(r)-1]
+	used, end := p.advance('…'), 0
+	for i, r := range line {
+		if used += p.advance(r); used > width {
+			break
+		}
+		end = i + utf8.RuneLen(r)
 	}
-	return strings.TrimRight(string(r), " ") + "…"
+	return strings.TrimRight(line[:end], " ") + "…"
 }
 
 // visible drops what has no shape of its own: control and format characters and variation selectors. Line ends become

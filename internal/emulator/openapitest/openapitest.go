@@ -147,8 +147,6 @@ func (v *validator) check(r *http.Request, sent []byte, rec *recorder) error {
 }
 
 // bases are what stands before the document's paths.
-//
-//nolint:gochecknoglobals // constant
 var bases = regexp.MustCompile(`^(/v1|/openai/v1|/openai/deployments/[^/]+)?(/.*)$`)
 
 // operation finds the document's operation for a request.
