@@ -3,6 +3,8 @@ package emulator
 import (
 	"fmt"
 	"testing"
+
+	"mediagen/internal/emulator/drawing"
 )
 
 func TestUsageOfFixedSizes(t *testing.T) {
@@ -42,4 +44,9 @@ func TestFaultCountersAreBounded(t *testing.T) {
 	if _, ok := b.take(b.server, always); ok {
 		t.Error("a used up fault of Options started again")
 	}
+}
+
+// textFile returns a file whose bytes follow from a prompt.
+func textFile(prompt string) drawing.File {
+	return drawing.Vector(drawing.Sketch{Width: 64, Height: 64, Prompt: prompt, Count: 1})
 }

@@ -32,19 +32,22 @@ const software = "mediagen emulator"
 // Encode writes pixels as png, jpeg or webp, in a quality of 1 to 100, and adds the prompt as metadata: PNG iTXt, JPEG
 // and WebP XMP. Errors are those of imaging.EncodeImage.
 func Encode(ctx context.Context, img image.Image, format string, quality int, prompt string) (File, error) {
+	var annotate func(data []byte) (File, error)
+	switch format {
+	case "png":
+		annotate = func(data []byte) (File, error) { return pngWithText(data, prompt) }
+	case "jpeg":
+		annotate = func(data []byte) (File, error) { return jpegWithText(data, prompt) }
+	case "webp":
+		annotate = func(data []byte) (File, error) { return webpWithText(data, img, prompt) }
+	default:
+		return File{}, fault.New(fault.UnsupportedOperation, "pictures are drawn as png, jpeg or webp, not as %q", format)
+	}
 	data, err := imaging.EncodeImage(ctx, img, imaging.EncodeOptions{Format: format, Quality: quality})
 	if err != nil {
 		return File{}, err
 	}
-	switch format {
-	case "png":
-		return pngWithText(data, prompt)
-	case "jpeg":
-		return jpegWithText(data, prompt)
-	case "webp":
-		return webpWithText(data, img, prompt)
-	}
-	return File{}, fault.New(fault.UnsupportedOperation, "pictures are drawn as png, jpeg or webp, not as %q", format)
+	return annotate(data)
 }
 
 var errLayout = errors.New("encoder wrote a file of unexpected layout")
