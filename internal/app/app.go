@@ -7,11 +7,10 @@ package app
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -27,9 +26,6 @@ import (
 	"mediagen/internal/redact"
 	"mediagen/internal/workspace"
 )
-
-// leaveTime is how long a process may take to note its job as unknown after the second signal.
-const leaveTime = 3 * time.Second
 
 // Process is what the operating system gives a program. Tests make their own.
 type Process struct {
@@ -52,127 +48,80 @@ func System() Process {
 	}
 }
 
-// Main runs the program and returns its exit code. The first SIGINT or SIGTERM ends waiting, the second ends paid
-// requests that are under way.
-func Main(p Process) int {
-	soft, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	abort, leave := context.WithCancel(context.Background())
-	defer leave()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	done := make(chan int, 1)
-	go func() { done <- Run(soft, abort, p) }()
-	return wait(done, signals, stop, leave)
-}
-
-// wait returns the program's exit code; after a second signal it does not wait for long.
-func wait(done <-chan int, signals <-chan os.Signal, stop context.CancelCauseFunc, leave context.CancelFunc) int {
-	var late <-chan time.Time
-	code := 0
-	for n := 0; ; {
-		select {
-		case c := <-done:
-			return c
-		case <-late:
-			return code
-		case sig := <-signals:
-			n++
-			kind := engine.KindInterrupted
-			if sig == syscall.SIGTERM {
-				kind = engine.KindTerminated
-			}
-			stop(&cli.Signal{Kind: kind})
-			if n > 1 {
-				leave()
-				code = cli.ExitCode(kind)
-				late = time.After(leaveTime)
-			}
-		}
-	}
-}
-
 // Run runs one command line. ctx ends the wait, abort ends paid requests.
 func Run(ctx, abort context.Context, p Process) int {
-	a := &app{Process: p, abort: abort, scrub: redact.NewScrubber()}
+	a := newApp(p, abort)
 	defer a.close()
 	return cli.Execute(ctx, a.deps(), p.Args)
 }
 
 // Deps returns the command line's dependencies, for documentation that is made from the command tree.
-func Deps(p Process) cli.Deps {
-	a := &app{Process: p, abort: context.Background(), scrub: redact.NewScrubber()}
-	return a.deps()
-}
+func Deps(p Process) cli.Deps { return newApp(p, context.Background()).deps() }
 
 // app is one run of the program.
 type app struct {
 	Process
-	abort context.Context //nolint:containedctx // the process's lifetime
-	cfg   *config.Config
-	scrub *redact.Scrubber
-	log   *slog.Logger
-	ws    *workspace.Workspace
+
+	abort   context.Context //nolint:containedctx // the process's lifetime
+	cfg     *config.Config
+	scrub   *redact.Scrubber
+	log     *slog.Logger
+	ws      *workspace.Workspace
+	closers []func()
+	builtIn func() *catalog.Catalog
 
 	mu       sync.Mutex
 	journal  *journal.Journal
 	emulator *emulator.Server
 }
 
-func (a *app) deps() cli.Deps {
-	words := sync.OnceValue(func() *catalog.Catalog {
-		c, err := catalog.New(nil)
-		if err != nil {
-			panic("app: the built-in catalog is broken: " + err.Error())
-		}
-		return c
-	})
-	return cli.Deps{
-		Streams:  a.Streams,
-		Build:    buildinfo.Read(),
-		Imaging:  engine.DescribeImaging,
-		Settings: config.RegisterFlags,
-		Words: func(param string) []string {
-			if param == "provider" {
-				return providerNames()
+func newApp(p Process, abort context.Context) *app {
+	return &app{
+		Process: p, abort: abort, scrub: redact.NewScrubber(), log: slog.New(slog.DiscardHandler),
+		builtIn: sync.OnceValue(func() *catalog.Catalog {
+			c, err := catalog.New(nil)
+			if err != nil {
+				panic("app: the built-in catalog is broken: " + err.Error())
 			}
-			return words().WordsOf("image", "openai", param) // no other vendor makes images here yet
-		},
+			return c
+		}),
+	}
+}
+
+func (a *app) deps() cli.Deps {
+	return cli.Deps{
+		Streams:       a.Streams,
+		Build:         buildinfo.Read,
+		Imaging:       engine.DescribeImaging,
+		Settings:      config.RegisterFlags,
+		SettingWords:  settingWords(),
+		Words:         a.words,
 		Open:          a.open,
 		Scrub:         func(s string) string { return a.scrub.String(s) },
 		Config:        cli.ConfigDeps{Show: a.showConfig, Path: a.configPath, Sample: config.Sample, Init: a.initConfig},
+		Complete:      cli.CompleteDeps{Jobs: a.completeJobs, Models: a.completeModels},
 		Doctor:        a.doctor,
-		StartEmulator: startEmulator,
-		Faults:        faultDocs(),
+		StartEmulator: a.startEmulator,
+		Faults:        faultDocs,
 		WorkDir:       a.WorkDir,
 		Now:           a.Now,
 	}
 }
 
-// source tells the settings where to look.
-func (a *app) source(f *pflag.FlagSet) config.Source {
-	return config.Source{Environ: a.Environ, WorkDir: a.WorkDir, HomeDir: a.HomeDir, Flags: f}
-}
-
-// load reads the settings. From here on the scrubber knows every key.
-func (a *app) load(f *pflag.FlagSet) error {
-	cfg, err := config.Load(a.source(f))
-	if err != nil {
-		return err
+// words are what completes and documents a parameter of the image commands.
+func (a *app) words(param string) []string {
+	if param == "provider" {
+		return providerNames()
 	}
-	a.cfg = cfg
-	a.scrub = redact.NewScrubber(cfg.Secrets()...)
-	return nil
+	return a.builtIn().WordsOf("image", "openai", param) // no other vendor makes images here yet
 }
 
 // open builds the engine for a shell command.
-func (a *app) open(_ context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cli.Session, error) {
+func (a *app) open(ctx context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cli.Session, error) {
 	if err := a.load(f); err != nil {
 		return cli.Session{}, err
 	}
-	a.log = a.newLogger(a.cfg.Log.Level, o)
-	a.warn(a.cfg.Warnings(), o)
+	a.log = a.newLogger(a.logLevel(o))
 	cat, err := a.catalog()
 	if err != nil {
 		return cli.Session{}, err
@@ -180,13 +129,13 @@ func (a *app) open(_ context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cli.
 	if err := a.openWorkspace(); err != nil {
 		return cli.Session{}, err
 	}
-	a.warn(a.ws.Warnings(), o)
 	return cli.Session{
-		Engine: engine.New(a.engineConfig(cat, o)), OutputDir: a.cfg.OutputDir, Timeout: a.cfg.Timeout,
+		Engine: engine.New(a.engineConfig(ctx, cat, o)), OutputDir: a.cfg.OutputDir, Timeout: a.cfg.Timeout,
+		Warnings: append(a.cfg.Warnings(), a.ws.Warnings()...),
 	}, nil
 }
 
-func (a *app) engineConfig(cat *catalog.Catalog, o cli.OpenOptions) engine.Config {
+func (a *app) engineConfig(ctx context.Context, cat *catalog.Catalog, o cli.OpenOptions) engine.Config {
 	c := engine.Config{
 		Workspace: a.ws,
 		Catalog:   cat,
@@ -197,7 +146,7 @@ func (a *app) engineConfig(cat *catalog.Catalog, o cli.OpenOptions) engine.Confi
 		},
 		Bounds: bounds(),
 		Shell:  true,
-		Stdin:  a.Streams.In,
+		Stdin:  a.stdin(ctx),
 		Abort:  a.abort,
 		Now:    a.Now,
 		Log:    a.log,
@@ -209,6 +158,16 @@ func (a *app) engineConfig(cat *catalog.Catalog, o cli.OpenOptions) engine.Confi
 		c.Journal = a.openJournal
 	}
 	return c
+}
+
+// stdin is the process's, which neither a signal nor the time limit leaves waiting.
+func (a *app) stdin(ctx context.Context) io.Reader {
+	if a.cfg.Timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+		a.closers = append(a.closers, cancel)
+		ctx = bounded
+	}
+	return cli.Interruptible(ctx, a.Streams.In)
 }
 
 func (a *app) openWorkspace() error {
@@ -225,12 +184,16 @@ func (a *app) openWorkspace() error {
 
 // openJournal opens the journal once, when it is first needed: most commands never do.
 func (a *app) openJournal(ctx context.Context) (*journal.Journal, error) {
+	return a.openJournalWith(ctx, journal.Options{Now: a.Now, KeepPrompts: a.cfg.Journal.Prompts})
+}
+
+func (a *app) openJournalWith(ctx context.Context, o journal.Options) (*journal.Journal, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.journal != nil {
 		return a.journal, nil
 	}
-	j, err := journal.Open(ctx, a.cfg.Journal.Path, journal.Options{Now: a.Now, KeepPrompts: a.cfg.Journal.Prompts})
+	j, err := journal.Open(ctx, a.cfg.Journal.Path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -242,6 +205,9 @@ func (a *app) openJournal(ctx context.Context) (*journal.Journal, error) {
 func (a *app) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, c := range a.closers {
+		c()
+	}
 	if a.emulator != nil {
 		_ = a.emulator.Close() // in-process, nothing to lose
 	}

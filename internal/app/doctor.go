@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,17 +15,30 @@ import (
 	"mediagen/internal/imaging"
 )
 
-// doctor looks at the set-up without sending anything.
+func ok(name, format string, args ...any) cli.Check {
+	return cli.Check{Name: name, Status: cli.CheckOK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func warning(name, format string, args ...any) cli.Check {
+	return cli.Check{Name: name, Status: cli.CheckWarn, Detail: fmt.Sprintf(format, args...)}
+}
+
+func failure(name string, err error) cli.Check {
+	return cli.Check{Name: name, Status: cli.CheckFail, Detail: engine.AsError(err).Message}
+}
+
+// doctor looks at the set-up without sending anything. Settings that cannot be read are the error; what needs none is
+// reported beside it.
 func (a *app) doctor(ctx context.Context, f *pflag.FlagSet) (cli.Report, error) {
-	if err := a.load(f); err != nil {
-		return nil, err
-	}
 	b := buildinfo.Read()
-	r := cli.Report{{Name: "version", Status: cli.CheckOK, Detail: fmt.Sprintf("%s, %s, %s/%s", b.Version, b.Go, b.OS, b.Arch)}}
+	r := cli.Report{ok("version", "%s, %s, %s/%s", b.Version, b.Go, b.OS, b.Arch)}
+	if err := a.load(f); err != nil {
+		return append(r, failure("settings", err), checkImaging(imaging.Describe())), err
+	}
 	r = append(r, a.checkSettings()...)
 	r = append(r, a.checkKeys()...)
 	r = append(r, a.checkDirs()...)
-	r = append(r, a.checkJournal(ctx), checkImaging())
+	r = append(r, a.checkJournal(ctx), checkImaging(imaging.Describe()))
 	return append(r, a.checkModels()...), nil
 }
 
@@ -33,13 +47,12 @@ func (a *app) checkSettings() cli.Report {
 	for _, f := range a.cfg.Files() {
 		names = append(names, f.Kind+" "+f.Path)
 	}
-	detail := "no file was read; " + a.cfg.ConfigFile + " would be"
-	if len(names) > 0 {
-		detail = "read " + strings.Join(names, ", ")
+	r := cli.Report{ok("settings", "read %s", strings.Join(names, ", "))}
+	if len(names) == 0 {
+		r = cli.Report{ok("settings", "no file was read; %s would be", a.cfg.ConfigFile)}
 	}
-	r := cli.Report{{Name: "settings", Status: cli.CheckOK, Detail: detail}}
 	for _, w := range a.cfg.Warnings() {
-		r = append(r, cli.Check{Name: "settings", Status: cli.CheckWarn, Detail: w})
+		r = append(r, warning("settings", "%s", w))
 	}
 	return r
 }
@@ -48,85 +61,126 @@ func (a *app) checkSettings() cli.Report {
 func (a *app) checkKeys() cli.Report {
 	var r cli.Report
 	for _, o := range a.cfg.Origins() {
-		if !strings.HasSuffix(o.Key, ".api_key") || o.From == "default" {
-			continue
+		if strings.HasSuffix(o.Key, ".api_key") && o.From != "default" {
+			r = append(r, ok("key", "%s is set, from %s", o.Key, o.From))
 		}
-		r = append(r, cli.Check{Name: "key", Status: cli.CheckOK, Detail: o.Key + " is set, from " + o.From})
 	}
-	ready := (&providers{app: a}).Keyed()
+	p := &providers{app: a}
+	lacks := p.azureLacks()
+	if a.cfg.Azure.APIKey.IsSet() && len(lacks) > 0 {
+		r = append(r, cli.Check{Name: "providers", Status: cli.CheckFail,
+			Detail: "azure is chosen by its key and still needs " + strings.Join(lacks, ", ")})
+	}
+	var ready []string
+	for _, name := range p.Keyed() {
+		if name != nameAzure || len(lacks) == 0 {
+			ready = append(ready, name)
+		}
+	}
 	if len(ready) == 0 {
-		return append(r, cli.Check{Name: "providers", Status: cli.CheckWarn,
-			Detail: "none is ready: set OPENAI_API_KEY or AZURE_OPENAI_API_KEY; --provider emulator needs no key"})
+		return append(r, warning("providers",
+			"none is ready: set OPENAI_API_KEY or AZURE_OPENAI_API_KEY; --provider emulator needs no key"))
 	}
-	return append(r, cli.Check{Name: "providers", Status: cli.CheckOK,
-		Detail: strings.Join(ready, ", ") + " ready; emulator always"})
+	return append(r, ok("providers", "%s ready; emulator always", strings.Join(ready, ", ")))
 }
 
 func (a *app) checkDirs() cli.Report {
 	if err := a.openWorkspace(); err != nil {
-		return cli.Report{{Name: "directories", Status: cli.CheckFail, Detail: engine.AsError(err).Message}}
+		return cli.Report{failure("directories", err)}
 	}
 	d := a.ws.Describe()
-	r := cli.Report{{Name: "policy", Status: cli.CheckOK, Detail: d.Policy}}
+	r := cli.Report{ok("policy", "%s", d.Policy)}
 	for _, root := range d.Roots {
-		status, words := cli.CheckOK, []string{root.Path}
-		if root.Primary {
-			words = append(words, "(output)")
+		switch {
+		case root.Primary && !root.Writable:
+			r = append(r, warning("directory", "%s (output) read only: a pattern takes no output, put a plain directory first",
+				root.Path))
+		case root.Primary:
+			r = append(r, ok("directory", "%s (output)", root.Path))
+		case !root.Writable:
+			r = append(r, ok("directory", "%s read only", root.Path))
+		default:
+			r = append(r, ok("directory", "%s", root.Path))
 		}
-		if !root.Writable {
-			words = append(words, "read only")
-			if root.Primary {
-				status = cli.CheckWarn
-			}
-		}
-		r = append(r, cli.Check{Name: "directory", Status: status, Detail: strings.Join(words, " ")})
+	}
+	if a.cfg.OutputDir != "" {
+		r = append(r, ok("directory", "%s (output_dir)", a.cfg.OutputDir))
 	}
 	for _, w := range a.ws.Warnings() {
-		r = append(r, cli.Check{Name: "directories", Status: cli.CheckWarn, Detail: w})
+		r = append(r, warning("directories", "%s", w))
 	}
-	return append(r, cli.Check{Name: "spool", Status: cli.CheckOK, Detail: d.Spool})
+	return append(r, checkSpool(d.Spool))
+}
+
+// checkSpool tells about pictures that were paid for and wait to be moved to their place.
+func checkSpool(dir string) cli.Check {
+	if dir == "" {
+		return warning("spool", "there is no state directory, so paid pictures that cannot be saved have no other place")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return failure("spool", fmt.Errorf("%s cannot be read: %w", dir, err))
+	}
+	if len(entries) == 0 {
+		return ok("spool", "%s, empty", dir)
+	}
+	return warning("spool", "%s holds %d files; see: mediagen jobs list --state succeeded, then jobs resume", dir, len(entries))
 }
 
 func (a *app) checkJournal(ctx context.Context) cli.Check {
 	if !a.cfg.Journal.Enabled {
-		return cli.Check{Name: "journal", Status: cli.CheckWarn, Detail: "switched off; paid calls leave no trace"}
+		return warning("journal", "switched off; paid calls leave no trace")
 	}
 	if _, err := a.openJournal(ctx); err != nil {
-		return cli.Check{Name: "journal", Status: cli.CheckFail, Detail: engine.AsError(err).Message}
+		return failure("journal", err)
 	}
-	return cli.Check{Name: "journal", Status: cli.CheckOK, Detail: a.cfg.Journal.Path}
+	return ok("journal", "%s", a.cfg.Journal.Path)
 }
 
-func checkImaging() cli.Check {
-	e := imaging.Describe()
-	detail := fmt.Sprintf("%s %s; reads %s; writes %s", e.Name, e.Version, strings.Join(e.Read, " "), strings.Join(e.Write, " "))
-	status := cli.CheckOK
+func checkImaging(e imaging.Engine) cli.Check {
+	c := ok("imaging", "%s %s; reads %s; writes %s", e.Name, e.Version, strings.Join(e.Read, " "), strings.Join(e.Write, " "))
 	if len(e.Lacks) > 0 {
-		status, detail = cli.CheckWarn, detail+"; lacks "+strings.Join(e.Lacks, ", ")
+		c.Status, c.Detail = cli.CheckWarn, c.Detail+"; lacks "+strings.Join(e.Lacks, ", ")
 	}
-	return cli.Check{Name: "imaging", Status: status, Detail: detail}
+	return c
 }
 
-// checkModels warns about configured models that end or have ended.
+// checkModels warns about configured models that end or have ended, or that nothing is known of.
 func (a *app) checkModels() cli.Report {
 	cat, err := a.catalog()
 	if err != nil {
-		return cli.Report{{Name: "catalog", Status: cli.CheckFail, Detail: engine.AsError(err).Message}}
+		return cli.Report{failure("catalog", err)}
 	}
-	r := cli.Report{{Name: "catalog", Status: cli.CheckOK, Detail: fmt.Sprintf("%d models", len(cat.All("", "")))}}
-	for key, id := range map[string]string{"images.model": a.cfg.Images.Model, "images.edit_model": a.cfg.Images.EditModel} {
-		m, ok := cat.Lookup(id)
-		if !ok {
+	r := cli.Report{ok("catalog", "%d models", len(cat.All("", "")))}
+	for _, set := range [][2]string{{"images.model", a.cfg.Images.Model}, {"images.edit_model", a.cfg.Images.EditModel}} {
+		key, id := set[0], set[1]
+		if id == "" {
+			continue
+		}
+		m, known := cat.Lookup(id)
+		if !known {
+			r = append(r, warning(key, "%s is not in the catalog; its limits and price are not known", id))
 			continue
 		}
 		switch m.Status(a.Now()) {
 		case catalog.StatusRetired:
-			r = append(r, cli.Check{Name: key, Status: cli.CheckFail, Detail: m.ID + " was retired; use " + m.Replacement})
+			c := warning(key, "%s was retired; %s", m.ID, instead(m))
+			if !(&providers{app: a}).compatible() { // another server may go on serving it
+				c.Status = cli.CheckFail
+			}
+			r = append(r, c)
 		case catalog.StatusRetiring:
-			r = append(r, cli.Check{Name: key, Status: cli.CheckWarn,
-				Detail: m.ID + " retires on " + m.Retires.String() + "; use " + m.Replacement})
+			r = append(r, warning(key, "%s retires on %s; %s", m.ID, m.Retires, instead(m)))
 		case catalog.StatusCurrent:
+			r = append(r, ok(key, "%s", m.ID))
 		}
 	}
 	return r
+}
+
+func instead(m catalog.Model) string {
+	if m.Replacement == "" {
+		return "its vendor names no replacement"
+	}
+	return "use " + m.Replacement
 }

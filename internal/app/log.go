@@ -2,7 +2,9 @@ package app
 
 import (
 	"log/slog"
+	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mediagen/internal/cli"
@@ -12,19 +14,15 @@ import (
 // keptInLogs is how many characters of a field that holds a picture stay in a log line (tool-contract §8).
 const keptInLogs = 64
 
-// newLogger writes to stderr, every line scrubbed. An explicit level wins; else -v tells.
-func (a *app) newLogger(level string, o cli.OpenOptions) *slog.Logger {
-	l, ok := levelOf(level)
-	if !ok || a.isDefault("log.level", level) {
-		l = flagLevel(o)
-	}
-	if level == "silent" {
+// silent is above every level.
+const silent = slog.Level(math.MaxInt)
+
+// newLogger writes to stderr from a level on, every line scrubbed.
+func (a *app) newLogger(level slog.Level) *slog.Logger {
+	if level == silent {
 		return slog.New(slog.DiscardHandler)
 	}
-	if o.LogRequests && l > slog.LevelInfo {
-		l = slog.LevelInfo
-	}
-	opt := &slog.HandlerOptions{Level: l, ReplaceAttr: a.cutAttr}
+	opt := &slog.HandlerOptions{Level: level, ReplaceAttr: a.cutAttr}
 	w := a.scrub.Writer(a.Streams.Err)
 	if a.cfg.Log.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, opt))
@@ -32,37 +30,58 @@ func (a *app) newLogger(level string, o cli.OpenOptions) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opt))
 }
 
-// isDefault reports whether level is what the settings say without anybody having asked for it.
-func (a *app) isDefault(key, level string) bool {
-	for _, origin := range a.cfg.Origins() {
-		if origin.Key == key {
-			return origin.From == "default" && level == a.cfg.Log.Level
+// logLevel follows --log-level, else -v and -q, else the settings. Who asks for requests to be logged gets them.
+func (a *app) logLevel(o cli.OpenOptions) slog.Level {
+	level := levelOf(a.cfg.Log.Level)
+	if !strings.HasPrefix(a.origin("log.level"), "flag ") {
+		switch {
+		case o.Quiet:
+			level = max(level, slog.LevelError)
+		case o.Verbose > 1:
+			level = slog.LevelDebug
+		case o.Verbose == 1:
+			level = min(level, slog.LevelInfo)
 		}
 	}
-	return false
+	if o.LogRequests {
+		level = min(level, slog.LevelInfo)
+	}
+	return level
 }
 
-func levelOf(word string) (slog.Level, bool) {
+// providerLogger logs a provider's requests: as OPENAI_LOG says where somebody set it, else as everything.
+func (a *app) providerLogger(o cli.OpenOptions) *slog.Logger {
+	if a.origin("openai.log") == "default" {
+		return a.log
+	}
+	level := levelOf(a.cfg.OpenAI.Log)
+	if o.LogRequests {
+		level = min(level, slog.LevelInfo)
+	}
+	return a.newLogger(level)
+}
+
+// origin says where the value of a setting came from, as config.Origin.From does.
+func (a *app) origin(key string) string {
+	for _, o := range a.cfg.Origins() {
+		if o.Key == key {
+			return o.From
+		}
+	}
+	return ""
+}
+
+// levelOf reads the words of log.level and openai.log, which the settings have checked.
+func levelOf(word string) slog.Level {
 	var l slog.Level
-	if word == "" || l.UnmarshalText([]byte(word)) != nil {
-		return 0, false
+	if l.UnmarshalText([]byte(word)) != nil {
+		return silent // "silent" and "off" are no levels of slog
 	}
-	return l, true
+	return l
 }
 
-func flagLevel(o cli.OpenOptions) slog.Level {
-	switch {
-	case o.Quiet:
-		return slog.LevelError
-	case o.Verbose > 1:
-		return slog.LevelDebug
-	case o.Verbose == 1:
-		return slog.LevelInfo
-	}
-	return slog.LevelWarn
-}
-
-// cutAttr shortens the fields that hold pictures.
+// cutAttr shortens the fields that hold pictures. Without log.sanitize_images they stay whole as far as the scrubber,
+// which takes base64 out of every line, lets them.
 func (a *app) cutAttr(_ []string, attr slog.Attr) slog.Attr {
 	if !a.cfg.Log.SanitizeImages || attr.Value.Kind() != slog.KindString {
 		return attr
@@ -72,28 +91,4 @@ func (a *app) cutAttr(_ []string, attr slog.Attr) slog.Attr {
 		return slog.String(attr.Key, string([]rune(text)[:keptInLogs])+"...")
 	}
 	return slog.String(attr.Key, redact.Base64(text, keptInLogs))
-}
-
-// providerLogger follows OPENAI_LOG: "off" silences requests, a lower level than the log's own opens them.
-func (a *app) providerLogger(o cli.OpenOptions) *slog.Logger {
-	if o.LogRequests {
-		return a.log
-	}
-	switch a.cfg.OpenAI.Log {
-	case "off":
-		return slog.New(slog.DiscardHandler)
-	case "debug", "info":
-		return a.newLogger(a.cfg.OpenAI.Log, o)
-	}
-	return a.log
-}
-
-// warn shows what settings and directories had to say.
-func (a *app) warn(lines []string, o cli.OpenOptions) {
-	if o.Quiet {
-		return
-	}
-	for _, line := range lines {
-		a.log.Warn(line)
-	}
 }

@@ -87,11 +87,27 @@ func (p *providers) openAI() (engine.ImageProvider, error) {
 }
 
 func (p *providers) azure() (engine.ImageProvider, error) {
-	cfg := p.app.cfg.Azure
-	endpoint := cfg.Endpoint
-	if endpoint == "" {
-		endpoint = p.app.cfg.OpenAI.BaseURL
+	cfg, endpoint := p.app.cfg.Azure, p.azureEndpoint()
+	if missing := p.azureLacks(); len(missing) > 0 {
+		return nil, engine.Errorf(engine.KindAuth, "no_key", "Azure needs %s", strings.Join(missing, ", ")).
+			WithHint("to try without a key: --provider emulator")
 	}
+	return p.client(openai.Config{
+		Name: nameAzure, APIKey: cfg.APIKey,
+		Azure: &openai.Azure{Endpoint: endpoint, APIVersion: cfg.APIVersion, Deployment: cfg.Deployment},
+	})
+}
+
+func (p *providers) azureEndpoint() string {
+	if endpoint := p.app.cfg.Azure.Endpoint; endpoint != "" {
+		return endpoint
+	}
+	return p.app.cfg.OpenAI.BaseURL
+}
+
+// azureLacks names the variables that Azure still needs.
+func (p *providers) azureLacks() []string {
+	cfg, endpoint := p.app.cfg.Azure, p.azureEndpoint()
 	var missing []string
 	if !cfg.APIKey.IsSet() {
 		missing = append(missing, "AZURE_OPENAI_API_KEY")
@@ -102,14 +118,7 @@ func (p *providers) azure() (engine.ImageProvider, error) {
 	if cfg.APIVersion == "" && !strings.Contains(endpoint, "/openai/v1") {
 		missing = append(missing, "OPENAI_API_VERSION")
 	}
-	if len(missing) > 0 {
-		return nil, engine.Errorf(engine.KindAuth, "no_key", "Azure needs %s", strings.Join(missing, ", ")).
-			WithHint("to try without a key: --provider emulator")
-	}
-	return p.client(openai.Config{
-		Name: nameAzure, APIKey: cfg.APIKey,
-		Azure: &openai.Azure{Endpoint: endpoint, APIVersion: cfg.APIVersion, Deployment: cfg.Deployment},
-	})
+	return missing
 }
 
 // emulated starts the emulator inside the process and talks to it as to any server, over real HTTP.
@@ -136,24 +145,4 @@ func (p *providers) client(cfg openai.Config) (engine.ImageProvider, error) {
 	cfg.Log = a.providerLogger(p.o)
 	cfg.LogBodies = p.o.LogRequests
 	return openai.New(cfg)
-}
-
-func startEmulator(ctx context.Context, o cli.EmulatorOptions) (cli.Emulator, error) {
-	opt := emulator.Options{Addr: o.Addr, Log: o.Log}
-	for _, spec := range o.Faults {
-		f, err := emulator.ParseFault(spec)
-		if err != nil {
-			return nil, err
-		}
-		opt.Faults = append(opt.Faults, f)
-	}
-	return emulator.Start(context.WithoutCancel(ctx), opt)
-}
-
-func faultDocs() []cli.FaultDoc {
-	var docs []cli.FaultDoc
-	for _, f := range emulator.FaultDocs() {
-		docs = append(docs, cli.FaultDoc{Name: f.Name, Usage: f.Usage})
-	}
-	return docs
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -14,16 +15,46 @@ import (
 	"mediagen/internal/cli"
 	"mediagen/internal/config"
 	"mediagen/internal/fault"
+	"mediagen/internal/redact"
 )
 
 // maxCatalogFile bounds the user's catalog file, in bytes.
 const maxCatalogFile = 1 << 20
 
+// source tells the settings where to look.
+func (a *app) source(f *pflag.FlagSet) config.Source {
+	return config.Source{Environ: a.Environ, WorkDir: a.WorkDir, HomeDir: a.HomeDir, Flags: f}
+}
+
+// load reads the settings. From here on the scrubber knows every key.
+func (a *app) load(f *pflag.FlagSet) error {
+	cfg, err := config.Load(a.source(f))
+	if err != nil {
+		return err
+	}
+	a.cfg = cfg
+	a.scrub = redact.NewScrubber(cfg.Secrets()...)
+	return nil
+}
+
+// settingWords returns the words that the flags of settings take; it reads the table of settings when it is first asked.
+func settingWords() func(flag string) []string {
+	byFlag := sync.OnceValue(func() map[string][]string {
+		words := map[string][]string{}
+		for _, s := range config.Settings() {
+			words[s.Flag] = s.Words
+		}
+		delete(words, "") // settings without a flag
+		return words
+	})
+	return func(flag string) []string { return byFlag()[flag] }
+}
+
 // catalog returns the built-in catalog, with the user's rows where a file is set.
 func (a *app) catalog() (*catalog.Catalog, error) {
 	path := a.cfg.CatalogFile
 	if path == "" {
-		return catalog.New(nil)
+		return a.builtIn(), nil
 	}
 	f, err := os.Open(path) //nolint:gosec // the operator's own setting
 	if err != nil {
@@ -31,9 +62,12 @@ func (a *app) catalog() (*catalog.Catalog, error) {
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
 	data, err := io.ReadAll(io.LimitReader(f, maxCatalogFile+1))
-	if err != nil || len(data) > maxCatalogFile {
-		return nil, fault.Caused(fault.ConfigInvalid, err, "catalog_file %s cannot be read, or is larger than %d bytes", path,
-			maxCatalogFile)
+	if err != nil {
+		return nil, fault.Caused(fault.ConfigInvalid, err, "catalog_file %s cannot be read", path)
+	}
+	if len(data) > maxCatalogFile {
+		return nil, fault.New(fault.ConfigInvalid, "catalog_file %s is larger than %d bytes; name a YAML file with models",
+			path, maxCatalogFile)
 	}
 	return catalog.NewNamed(path, data)
 }
@@ -57,7 +91,8 @@ func (a *app) configPath(f *pflag.FlagSet) (string, error) {
 	return path, nil
 }
 
-// initConfig writes the sample file. It may hold keys later, so it is the user's alone from the start.
+// initConfig writes the sample file. It may hold keys later, so it is the user's alone from the start. It appears whole
+// or not at all.
 func (a *app) initConfig(_ context.Context, f *pflag.FlagSet, overwrite bool) (string, error) {
 	path, err := a.configPath(f)
 	if err != nil {
@@ -66,23 +101,35 @@ func (a *app) initConfig(_ context.Context, f *pflag.FlagSet, overwrite bool) (s
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fault.Caused(fault.IOFailed, err, "the directory of %s cannot be made", path)
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if overwrite {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	out, err := os.OpenFile(path, mode, 0o600) //nolint:gosec // the person's own config file
-	if errors.Is(err, fs.ErrExist) {
+	switch _, err := os.Lstat(path); {
+	case err == nil && !overwrite:
 		return "", fault.New(fault.Exists, "%s exists; --overwrite replaces it", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", fault.Caused(fault.IOFailed, err, "%s cannot be looked at", path)
 	}
-	if err != nil {
-		return "", fault.Caused(fault.IOFailed, err, "%s cannot be written", path)
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real // a link to a file that is kept elsewhere stays one
 	}
-	_, err = out.Write(config.Sample())
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := writeWhole(target, config.Sample()); err != nil {
 		return "", fault.Caused(fault.IOFailed, err, "%s cannot be written", path)
 	}
 	return path, nil
+}
+
+// writeWhole writes a file of mode 0600 by way of a temporary sibling.
+func writeWhole(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".mediagen-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
 }

@@ -35,24 +35,29 @@ type Engine interface {
 
 var _ Engine = (*engine.Engine)(nil)
 
-// Deps is what the composition root gives the command line.
+// Deps is what the composition root gives the command line. Functions are called when a command needs them, so that the
+// others do not pay for them.
 type Deps struct {
 	Streams *iostreams.Streams
-	Build   buildinfo.Info
+	Build   func() buildinfo.Info
 	Imaging func() engine.Imaging
 	// Settings adds the persistent flags that are settings.
 	Settings func(*pflag.FlagSet)
+	// SettingWords are the words that the flag of a setting takes; nil when it is no list of words.
+	SettingWords func(flag string) []string
 	// Words are the words that complete and document a parameter.
 	Words func(param string) []string
 	// Open loads the settings and returns an engine. It is called once, by commands that need one.
 	Open func(ctx context.Context, f *pflag.FlagSet, o OpenOptions) (Session, error)
 	// Scrub is the last filter of every error text.
-	Scrub  func(string) string
-	Config ConfigDeps
+	Scrub    func(string) string
+	Config   ConfigDeps
+	Complete CompleteDeps
+	// Doctor returns what it found, also beside an error.
 	Doctor func(ctx context.Context, f *pflag.FlagSet) (Report, error)
 	// StartEmulator serves the emulator until it is closed.
 	StartEmulator func(ctx context.Context, o EmulatorOptions) (Emulator, error)
-	Faults        []FaultDoc
+	Faults        func() []FaultDoc
 	WorkDir       string // paths below it are printed relative to it
 	Now           func() time.Time
 }
@@ -60,8 +65,10 @@ type Deps struct {
 // Session is an engine with the settings that the command line itself follows.
 type Session struct {
 	Engine
+
 	OutputDir string        // where files go without -o; "" for the workspace's own default
 	Timeout   time.Duration // for the whole command; 0 for none
+	Warnings  []string      // what settings and directories had to say
 }
 
 // bound applies the time limit of the whole command.
@@ -82,22 +89,56 @@ type OpenOptions struct {
 // Execute runs one command line and returns its exit code. It never exits the process and panics only on programmer
 // errors.
 func Execute(ctx context.Context, d Deps, args []string) int {
-	g := &globals{}
-	root := newRoot(d, g)
+	sh := &shell{Deps: d, ctx: ctx}
+	root := newRoot(sh)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	r := renderer{d: d, g: g, command: commandName(cmd)}
-	if sig := SignalOf(ctx); sig != nil && cmd.Annotations[serves] == "" {
-		return r.interrupted(sig, err)
-	}
 	if err == nil {
 		return 0
 	}
-	return r.fail(err)
+	sh.command = commandName(cmd)
+	sh.flags.rescue(args)
+	return sh.fail(err)
 }
 
-// serves marks a command that ends well when it is interrupted.
-const serves = "serves"
+// NewRoot returns the whole command tree, for documentation: flags tell the words that they take.
+func NewRoot(d Deps) *cobra.Command {
+	sh := &shell{Deps: d, ctx: context.Background()}
+	root := newRoot(sh)
+	visit(root, func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = sh.usage(f) })
+	})
+	return root
+}
+
+func visit(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, c := range cmd.Commands() {
+		visit(c, do)
+	}
+}
+
+// shell is one execution of the command line: what it was given, its global flags, and what it has had to say so far.
+type shell struct {
+	Deps
+
+	ctx      context.Context //nolint:containedctx // of the one command that this value runs
+	flags    globals
+	command  string   // "images generate"
+	warnings []string // with --json they wait for the envelope
+}
+
+// withEngine opens the engine for a command, tells what that had to say, and bounds the command's time.
+func (sh *shell) withEngine(cmd *cobra.Command, run func(ctx context.Context, s Session) error) error {
+	s, err := sh.Open(sh.ctx, cmd.Flags(), sh.flags.open())
+	if err != nil {
+		return err
+	}
+	sh.warn(s.Warnings)
+	ctx, cancel := s.bound(sh.ctx)
+	defer cancel()
+	return run(ctx, s)
+}
 
 // Signal is the cause of a context that a signal ended.
 type Signal struct{ Kind engine.Kind }
@@ -113,6 +154,3 @@ func SignalOf(ctx context.Context) *Signal {
 	}
 	return s
 }
-
-// NewRoot returns the whole command tree, for documentation.
-func NewRoot(d Deps) *cobra.Command { return newRoot(d, &globals{}) }

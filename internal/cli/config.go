@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -28,31 +27,31 @@ type ConfigDeps struct {
 	Init func(ctx context.Context, f *pflag.FlagSet, overwrite bool) (string, error)
 }
 
-func newConfig(d Deps, g *globals) *cobra.Command {
-	return newGroup("config", "Show and create the configuration",
+func newConfig(sh *shell) *cobra.Command {
+	return newGroup(sh, "config", "Show and create the configuration",
 		"Settings come from flags, the environment, an env file, a config file and defaults, in this order; keys may also "+
 			"stand in a secrets file, which beats the environment.",
 		"  mediagen config show --origin\n  mediagen config init\n  mediagen config path",
-		newConfigShow(d, g), newConfigInit(d, g), newConfigPath(d, g))
+		newConfigShow(sh), newConfigInit(sh), newConfigPath(sh))
 }
 
-func newConfigShow(d Deps, g *globals) *cobra.Command {
+func newConfigShow(sh *shell) *cobra.Command {
 	var origin bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show every setting with its value", Args: none,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long:        "Show every setting with its effective value. Keys are never printed.",
 		Example:     "  mediagen config show --origin\n  mediagen config show --json --jq '.items[] | select(.from != \"default\")'",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "also say where each value came from")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
-		rows, warnings, err := d.Config.Show(cmd.Flags())
+		rows, warnings, err := sh.Config.Show(cmd.Flags())
 		if err != nil {
 			return err
 		}
-		r.warn(warnings)
-		return r.items(rows, func(w io.Writer) error {
+		sh.warn(warnings)
+		return sh.items(rows, func(w io.Writer) error {
 			var cells [][]string
 			for _, row := range rows {
 				cell := []string{row.Key, row.Value}
@@ -67,10 +66,11 @@ func newConfigShow(d Deps, g *globals) *cobra.Command {
 	return cmd
 }
 
-func newConfigInit(d Deps, g *globals) *cobra.Command {
+func newConfigInit(sh *shell) *cobra.Command {
 	var overwrite, stdout bool
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a commented config file", Args: none,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long:        "Write a config file in which every setting is explained and commented out.",
 		Example:     "  mediagen config init\n  mediagen config init --stdout",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
@@ -78,40 +78,37 @@ func newConfigInit(d Deps, g *globals) *cobra.Command {
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace an existing file")
 	cmd.Flags().BoolVar(&stdout, "stdout", false, "print it instead")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
 		if stdout {
-			_, err := d.Streams.Out.Write(d.Config.Sample())
-			return written(err)
+			text := string(sh.Config.Sample())
+			return sh.items([]map[string]string{{"text": text}}, func(w io.Writer) error { return write(w, text) })
 		}
-		path, err := d.Config.Init(cmd.Context(), cmd.Flags(), overwrite)
+		path, err := sh.Config.Init(cmd.Context(), cmd.Flags(), overwrite)
 		if err != nil {
 			return err
 		}
-		return r.onePath(path)
+		return sh.onePath(path)
 	}
 	return cmd
 }
 
-func newConfigPath(d Deps, g *globals) *cobra.Command {
+func newConfigPath(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Print the path of the config file", Args: none,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long:        "Print the config file that is read, or would be if it existed.",
 		Example:     "  mediagen config path",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := d.Config.Path(cmd.Flags())
+			path, err := sh.Config.Path(cmd.Flags())
 			if err != nil {
 				return err
 			}
-			return renderer{d: d, g: g, command: commandName(cmd)}.onePath(path)
+			return sh.onePath(path)
 		},
 	}
 }
 
 // onePath prints a path that is the command's whole result.
-func (r renderer) onePath(path string) error {
-	return r.items([]map[string]string{{"path": path}}, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, path)
-		return written(err)
-	})
+func (sh *shell) onePath(path string) error {
+	return sh.items([]map[string]string{{"path": path}}, func(w io.Writer) error { return write(w, sh.line(path)) })
 }

@@ -1,21 +1,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"mediagen/internal/fault"
 )
 
 // EmulatorOptions are what the emulator command takes.
 type EmulatorOptions struct {
 	Addr   string
 	Faults []string
-	Log    io.Writer // nil: no request log
+	Log    string // file that gets a JSON line a request; "-" is stderr, "" none
 }
 
 // Emulator is a running emulator.
@@ -27,71 +24,65 @@ type Emulator interface {
 // FaultDoc describes one fault that the emulator can show.
 type FaultDoc struct{ Name, Usage string }
 
-func newEmulator(d Deps, g *globals) *cobra.Command {
+func newEmulator(sh *shell) *cobra.Command {
 	var o EmulatorOptions
-	var logFile string
 	cmd := &cobra.Command{
 		Use: "emulator", Short: "Serve an OpenAI-shaped emulator on loopback", Args: none,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Serve the OpenAI images routes on a loopback address, for trying things out and for tests: it draws a picture " +
 			"that carries the prompt, costs nothing and can fail in every way a provider does. Its address goes to stdout. " +
-			"Any key is accepted.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the header X-Emulator-Fault and the " +
-			"prompt prefix [[fault:NAME]]:\n" + faultList(d.Faults),
+			"Any key is accepted. Ctrl-C ends it.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the header " +
+			"X-Emulator-Fault and the prompt prefix [[fault:NAME]]:\n" + faultList(sh.Faults()),
 		Example: `  mediagen emulator --addr 127.0.0.1:8089
   OPENAI_API_KEY=x OPENAI_BASE_URL=http://127.0.0.1:8089/v1 mediagen images generate "a red bicycle"
   mediagen emulator --fault unavailable:times=1 --log requests.jsonl`,
-		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2), serves: "1"},
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2)},
 	}
 	fs := cmd.Flags()
+	fs.SortFlags = false
 	fs.StringVar(&o.Addr, "addr", "127.0.0.1:0", "loopback `ADDRESS` to listen on; port 0 takes a free one")
 	fs.StringArrayVar(&o.Faults, "fault", nil, "show this `FAULT` (repeatable)")
-	fs.StringVar(&logFile, "log", "", "append one JSON line a request to this `FILE`; - is stderr")
-	var names []string
-	for _, f := range d.Faults {
-		names = append(names, f.Name)
-	}
-	mustComplete(cmd, "fault", names...)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		closeLog, err := openLog(d, logFile, &o)
-		if err != nil {
-			return err
+	fs.StringVar(&o.Log, "log", "", "append one JSON line a request to this `FILE`; - is stderr")
+	completeWords(cmd, "addr", func() []string { return []string{"127.0.0.1:8089"} })
+	completeWords(cmd, "fault", func() []string {
+		var names []string
+		for _, f := range sh.Faults() {
+			names = append(names, f.Name)
 		}
-		defer closeLog()
-		srv, err := d.StartEmulator(cmd.Context(), o)
-		if err != nil {
-			return err
-		}
-		if err := (renderer{d: d, g: g, command: commandName(cmd)}).listening(srv.URL()); err != nil {
-			_ = srv.Close() // the first error is the one to tell
-			return err
-		}
-		<-cmd.Context().Done()
-		return srv.Close()
-	}
+		return names
+	})
+	cmd.RunE = func(*cobra.Command, []string) error { return sh.serveEmulator(o) }
 	return cmd
 }
 
-func (r renderer) listening(url string) error {
-	return r.items([]map[string]string{{"url": url}}, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, url)
-		return written(err)
-	})
+// serveEmulator serves until a signal comes, which is the good end.
+func (sh *shell) serveEmulator(o EmulatorOptions) error {
+	srv, err := sh.StartEmulator(context.WithoutCancel(sh.ctx), o)
+	if err != nil {
+		return err
+	}
+	if err := sh.listening(srv.URL()); err != nil {
+		_ = srv.Close() // the first error is the one to tell
+		return err
+	}
+	<-sh.ctx.Done()
+	return srv.Close()
 }
 
-// openLog opens the request log that the person named.
-func openLog(d Deps, path string, o *EmulatorOptions) (func(), error) {
-	switch path {
-	case "":
-		return func() {}, nil
-	case "-":
-		o.Log = d.Streams.Err
-		return func() {}, nil
+// listening prints the address. What to do with it is for a person only.
+func (sh *shell) listening(url string) error {
+	if sh.flags.wantsJSON() {
+		e := sh.envelope(nil)
+		e.Items = []map[string]string{{"url": url}}
+		return sh.emit(e)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // the person's own path
-	if err != nil {
-		return nil, fault.Caused(fault.IOFailed, err, "the log file %s cannot be opened", path)
+	if err := writef(sh.Streams.Out, "%s\n", url); err != nil {
+		return err
 	}
-	o.Log = f
-	return func() { _ = f.Close() }, nil //nolint:errcheck // every line was written when it was logged
+	if sh.Streams.ErrTTY && !sh.flags.quiet {
+		sh.note("in another shell: OPENAI_API_KEY=x OPENAI_BASE_URL=" + url + "/v1 mediagen images generate ...")
+	}
+	return nil
 }
 
 func faultList(faults []FaultDoc) string {
@@ -101,3 +92,4 @@ func faultList(faults []FaultDoc) string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+

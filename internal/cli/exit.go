@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"mediagen/internal/engine"
-	"mediagen/internal/fault"
 )
 
 // exitCode is the one table from kinds of failure to exit codes (design.md §9).
@@ -91,12 +89,3 @@ var (
 	paidCodes  = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 130, 143}         //nolint:gochecknoglobals // constant table
 	allCodes   = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 124, 130, 143} //nolint:gochecknoglobals // constant table
 )
-
-// asError turns whatever a command returned into the engine's error; Cobra's and pflag's own words become usage errors.
-func asError(err error) *engine.Error {
-	if u, ok := errors.AsType[usageError](err); ok {
-		e := &engine.Error{Kind: engine.KindInvalidRequest, Code: fault.InvalidArgument, Message: u.Error()}
-		return e
-	}
-	return engine.AsError(err)
-}

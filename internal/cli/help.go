@@ -15,35 +15,82 @@ import (
 // exitCodes is the annotation that holds a command's EXIT STATUS section, for help and man pages.
 const exitCodes = "exit-codes"
 
-// dressHelp gives every command our help: what it does, examples first, EXIT STATUS last.
-func dressHelp(root *cobra.Command) {
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
-	root.SetUsageFunc(func(cmd *cobra.Command) error { writeHelp(cmd.OutOrStderr(), cmd); return nil })
+// dressHelp gives every command our help: what it does, examples first, EXIT STATUS last. -h is the short form.
+func (sh *shell) dressHelp(root *cobra.Command) {
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		sh.writeHelp(cmd.OutOrStdout(), cmd, isShort(args))
+	})
+	root.SetUsageFunc(func(cmd *cobra.Command) error { sh.writeHelp(cmd.OutOrStderr(), cmd, true); return nil })
+}
+
+// isShort reports whether help was asked for with -h.
+func isShort(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "-h") && !slices.Contains(args, "--help")
+}
+
+// newHelp returns the command that shows the help of another one, or a topic.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND...]", Short: "Show the help of a command, or a help topic",
+		Long:        "Show the whole help of a command, as --help does, or a help topic.",
+		Example:     "  mediagen help images generate\n  mediagen help exit-codes",
+		Annotations: map[string]string{exitCodes: exitStatus(0, 2)},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noUnknownCommand(found, rest)
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var out []cobra.Completion
+			for _, c := range found.Commands() {
+				if !c.Hidden {
+					out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }
 
 // ExitStatus returns the command's EXIT STATUS section, or "".
 func ExitStatus(cmd *cobra.Command) string { return cmd.Annotations[exitCodes] }
 
-func writeHelp(w io.Writer, cmd *cobra.Command) {
+func (sh *shell) writeHelp(w io.Writer, cmd *cobra.Command, short bool) {
 	var b strings.Builder
 	section := func(title, body string) {
 		if body = strings.TrimRight(body, "\n"); body != "" {
 			fmt.Fprintf(&b, "\n%s\n%s\n", title, body)
 		}
 	}
-	if cmd.Annotations[isTopic] != "" {
+	switch {
+	case cmd.Annotations[isTopic] != "":
 		b.WriteString(cmd.Long + "\n")
-	} else {
+	case short:
+		fmt.Fprintf(&b, "%s\n", cmd.Short)
+		section("USAGE", "  "+usageLine(cmd))
+		section("EXAMPLES", cmd.Example)
+		section("COMMANDS", commandList(cmd, false))
+		section("FLAGS", sh.flagTable(cmd.LocalNonPersistentFlags()))
+		b.WriteString("\nMore, with global flags and exit codes: " + cmd.CommandPath() + " --help\n")
+	default:
 		fmt.Fprintf(&b, "%s\n", cmd.Short)
 		section("EXAMPLES", cmd.Example)
 		section("USAGE", "  "+usageLine(cmd))
-		if cmd.Long != cmd.Short {
-			section("DESCRIPTION", indent(cmd.Long))
-		}
+		section("DESCRIPTION", indent(cmd.Long))
 		section("COMMANDS", commandList(cmd, false))
 		section("HELP TOPICS", commandList(cmd, true))
-		section("FLAGS", flagTable(cmd.LocalNonPersistentFlags()))
-		section("GLOBAL FLAGS", globalFlags(cmd))
+		section("FLAGS", sh.flagTable(cmd.LocalNonPersistentFlags()))
+		section("GLOBAL FLAGS", sh.globalFlags(cmd))
 		if s := ExitStatus(cmd); s != "" {
 			b.WriteString("\n" + s + "\n")
 		}
@@ -64,15 +111,15 @@ func usageLine(cmd *cobra.Command) string {
 	return line
 }
 
-func globalFlags(cmd *cobra.Command) string {
+func (sh *shell) globalFlags(cmd *cobra.Command) string {
 	if cmd.HasParent() {
-		return flagTable(cmd.InheritedFlags())
+		return sh.flagTable(cmd.InheritedFlags())
 	}
-	return flagTable(cmd.PersistentFlags())
+	return sh.flagTable(cmd.PersistentFlags())
 }
 
 // flagTable lists flags in the order in which they were added: the order of a request's parameters.
-func flagTable(fs *pflag.FlagSet) string {
+func (sh *shell) flagTable(fs *pflag.FlagSet) string {
 	type row struct{ name, usage string }
 	var rows []row
 	width := 0
@@ -85,7 +132,9 @@ func flagTable(fs *pflag.FlagSet) string {
 		if f.Shorthand != "" {
 			name = "  -" + f.Shorthand + ", --" + f.Name
 		}
-		value, usage := pflag.UnquoteUsage(f)
+		shown := *f
+		shown.Usage = sh.usage(f)
+		value, usage := pflag.UnquoteUsage(&shown)
 		if value != "" && f.Value.Type() != "bool" && f.Value.Type() != "count" {
 			name += " " + value
 		}
@@ -127,7 +176,7 @@ func commandList(cmd *cobra.Command, topics bool) string {
 // indent wraps paragraphs for the DESCRIPTION section.
 func indent(text string) string {
 	var out []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		out = append(out, wrap(line)...)
 	}
 	return strings.Join(out, "\n")
@@ -148,7 +197,7 @@ func wrap(line string) []string {
 func wrapAt(text string, width int) []string {
 	var lines []string
 	cur := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case cur == "":
 			cur = word

@@ -9,12 +9,12 @@ import (
 	"mediagen/internal/fault"
 )
 
-func newImages(d Deps, g *globals) *cobra.Command {
-	return newGroup("images", "Generate and edit images",
+func newImages(sh *shell) *cobra.Command {
+	return newGroup(sh, "images", "Generate and edit images",
 		"Make pictures from text, or from pictures and text. Every call is journalled before it is sent.",
 		`  mediagen images generate "a red bicycle"
   mediagen images edit -i room.jpg "a green sofa"`,
-		newGenerate(d, g), newEdit(d, g))
+		newGenerate(sh), newEdit(sh))
 }
 
 // imageFlags are the flags of both image commands that are not part of the request.
@@ -42,7 +42,11 @@ func (f *imageFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.allowUnknownCost, "allow-unknown-cost", false, "send under --max-cost even if the price is unknown")
 	fs.BoolVarP(&f.nul, "print0", "0", false, "end each printed path with NUL")
 	fs.BoolVar(&f.force, "force", false, "write bytes to a terminal with -o -")
+	completeWords(cmd, "name", noWords)
 }
+
+// streams reports whether the bytes of the picture go to stdout.
+func (f *imageFlags) streams() bool { return f.output == "-" && !f.dryRun }
 
 func (f *imageFlags) outputOf(outputDir string) engine.Output {
 	out := engine.Output{
@@ -59,25 +63,28 @@ func (f *imageFlags) outputOf(outputDir string) engine.Output {
 }
 
 // check finds contradictions before the engine is opened.
-func (f *imageFlags) check(d Deps, g *globals) error {
-	if f.output != "-" {
+func (f *imageFlags) check(cmd *cobra.Command, sh *shell) error {
+	wrong := func(text string) error { return usageError{fault.New(fault.InvalidArgument, "%s", text)} }
+	switch {
+	case f.output == "" && cmd.Flags().Changed("output"):
+		return wrong("-o is empty; name a directory or a file, or leave it out")
+	case f.nul && sh.flags.wantsJSON():
+		return wrong("--json and --print0 both shape stdout; use one")
+	case !f.streams():
 		return nil
-	}
-	if d.Streams.OutTTY && !f.force {
-		return usageError{fault.New(fault.InvalidArgument,
-			"-o - would write picture bytes to the terminal; redirect stdout, or add --force")}
-	}
-	if g.json {
-		return usageError{fault.New(fault.InvalidArgument, "-o - and --json both want stdout; use one")}
-	}
-	if f.nul {
-		return usageError{fault.New(fault.InvalidArgument, "-o - prints no paths, so --print0 makes no sense")}
+	case sh.flags.wantsJSON():
+		return wrong("-o - and --json both want stdout; use one")
+	case f.nul:
+		return wrong("-o - prints no paths, so --print0 makes no sense")
+	case sh.Streams.OutTTY && !f.force:
+		return wrong("-o - would write picture bytes to the terminal; redirect stdout, or add --force")
 	}
 	return nil
 }
 
-func newGenerate(d Deps, g *globals) *cobra.Command {
+func newGenerate(sh *shell) *cobra.Command {
 	req := engine.NewGenerateImages()
+	params := req.Params(noParamWords)
 	f := &imageFlags{}
 	cmd := &cobra.Command{
 		Use:   "generate [flags] PROMPT...",
@@ -90,25 +97,27 @@ func newGenerate(d Deps, g *globals) *cobra.Command {
   mediagen images generate -o logo.png --background transparent "a fox, flat logo"
   mediagen images generate --dry-run --json "a red bicycle"
   echo "a red bicycle" | mediagen images generate -o - - > bicycle.png`,
-		Annotations: map[string]string{exitCodes: exitStatus(paidCodes...)},
+		Annotations:       map[string]string{exitCodes: exitStatus(paidCodes...)},
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	addFlags(cmd, req.Params(d.Words))
+	sh.addFlags(cmd, params)
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		prompt := promptSources{args: args, flag: req.Prompt, given: cmd.Flags().Changed("prompt"), file: f.promptFile}
-		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Session, text string, p engine.Progress) (*engine.Result, error) {
+		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, text string, p engine.Progress) (*engine.Result, error) {
 			req.Prompt = text
-			if err := req.Params(d.Words).Check(); err != nil {
+			if err := params.Check(); err != nil {
 				return nil, err
 			}
-			return eng.GenerateImages(ctx, req, f.outputOf(eng.OutputDir), p)
+			return s.GenerateImages(ctx, req, f.outputOf(s.OutputDir), p)
 		})
 	}
 	return cmd
 }
 
-func newEdit(d Deps, g *globals) *cobra.Command {
+func newEdit(sh *shell) *cobra.Command {
 	req := engine.NewEditImages()
+	params := req.Params(noParamWords)
 	f := &imageFlags{}
 	cmd := &cobra.Command{
 		Use:   "edit [flags] -i IMAGE PROMPT...",
@@ -119,121 +128,72 @@ func newEdit(d Deps, g *globals) *cobra.Command {
   mediagen images edit -i a.png -i b.jpg --mask m.png -o out/ "the two as one scene"
   mediagen images edit -i photo.png --mask bw.png --mask-white-is-edit "a blue sky"
   curl -s https://example.org/a.png | mediagen images edit -i - "in watercolour"`,
-		Annotations: map[string]string{exitCodes: exitStatus(paidCodes...)},
+		Annotations:       map[string]string{exitCodes: exitStatus(paidCodes...)},
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	addFlags(cmd, req.Params(d.Words))
+	sh.addFlags(cmd, params)
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		prompt := promptSources{args: args, flag: req.Prompt, given: cmd.Flags().Changed("prompt"), file: f.promptFile}
-		if prompt.usesStdin() && takesStdin(req) {
-			return usageError{fault.New(fault.InvalidArgument, "stdin can be the prompt or a picture, not both")}
+		if n := stdins(req, prompt); n > 1 {
+			return usageError{fault.New(fault.InvalidArgument, "stdin can be the prompt or one picture, and nothing twice")}
 		}
-		return runImages(cmd, d, g, f, prompt, func(ctx context.Context, eng Session, text string, p engine.Progress) (*engine.Result, error) {
+		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, text string, p engine.Progress) (*engine.Result, error) {
 			req.Prompt = text
-			if err := req.Params(d.Words).Check(); err != nil {
+			if err := params.Check(); err != nil {
 				return nil, err
 			}
-			return eng.EditImages(ctx, req, f.outputOf(eng.OutputDir), p)
+			return s.EditImages(ctx, req, f.outputOf(s.OutputDir), p)
 		})
 	}
 	return cmd
 }
 
-func takesStdin(req *engine.EditImages) bool {
+// stdins counts what wants to read stdin.
+func stdins(req *engine.EditImages, prompt promptSources) int {
+	n := 0
 	for _, ref := range append([]string{req.Mask, req.Markup}, req.Images...) {
 		if ref == "-" {
-			return true
+			n++
 		}
 	}
-	return false
+	if prompt.usesStdin() {
+		n++
+	}
+	return n
 }
 
-type imageCall func(ctx context.Context, eng Session, prompt string, p engine.Progress) (*engine.Result, error)
+type imageCall func(ctx context.Context, s Session, prompt string, p engine.Progress) (*engine.Result, error)
 
 // runImages is the common road of both commands: checks, engine, prompt, call, output.
-func runImages(cmd *cobra.Command, d Deps, g *globals, f *imageFlags, prompt promptSources, call imageCall) error {
-	ctx := cmd.Context()
-	r := renderer{d: d, g: g, command: commandName(cmd)}
+func (sh *shell) runImages(cmd *cobra.Command, f *imageFlags, prompt promptSources, call imageCall) error {
 	if err := prompt.check(); err != nil {
 		return err
 	}
-	if err := f.check(d, g); err != nil {
+	if err := f.check(cmd, sh); err != nil {
 		return err
 	}
-	eng, err := d.Open(ctx, cmd.Flags(), g.open())
-	if err != nil {
-		return err
-	}
-	ctx, cancel := eng.bound(ctx)
-	defer cancel()
-	text, err := prompt.read(ctx, eng, d.Streams.In)
-	if err != nil {
-		return err
-	}
-	p, done := r.newProgress(ctx)
-	res, err := call(ctx, eng, text, p)
-	p.end(res, err)
-	done()
-	if res != nil {
-		r.warn(res.Warnings)
-	}
-	return r.deliver(ctx, eng, f, res, err)
-}
-
-// deliver prints what was made, also when a part failed.
-func (r renderer) deliver(ctx context.Context, eng Engine, f *imageFlags, res *engine.Result, err error) error {
-	if err != nil {
-		if res != nil && !r.g.json && f.output != "-" {
-			if perr := r.paths(res.Assets, f.nul); perr != nil {
-				r.note(perr.Error())
-			}
+	return sh.withEngine(cmd, func(ctx context.Context, s Session) error {
+		if prompt.usesStdin() && sh.Streams.InTTY && !sh.flags.quiet {
+			sh.note("reading the prompt from the terminal; end it with Ctrl-D")
 		}
-		return failed{error: err, res: res}
-	}
-	switch {
-	case f.output == "-" && res.Plan == nil:
-		if err := eng.Pipe(ctx, res, r.d.Streams.Out); err != nil {
-			return failed{error: err, res: res}
+		text, err := prompt.read(ctx, s, sh.Streams.In)
+		if err != nil {
+			return err
 		}
-		return nil
-	case r.g.json:
-		return r.emit(r.result(res))
-	case res.Plan != nil:
-		return r.plan(res.Plan)
-	}
-	return r.paths(res.Assets, f.nul)
-}
-
-// plan prints a dry run for a person.
-func (r renderer) plan(p *engine.Plan) error {
-	estimate := p.Estimate.String()
-	if p.UpperBound {
-		estimate = "at most " + estimate
-	}
-	if p.Estimate.Micros == nil && p.Estimate.Why != "" {
-		estimate += ": " + p.Estimate.Why
-	}
-	if p.AsOf != "" {
-		estimate += ", prices of " + p.AsOf
-	}
-	rows := [][]string{
-		{"would send", p.Op}, {"provider", p.Provider + " at " + p.Endpoint}, {"model", p.Model},
-		{"pictures", pictures(p.N)[len("making "):]}, {"size", p.Size}, {"quality", p.Quality}, {"format", p.OutputFormat},
-		{"cost", estimate},
-	}
-	var shown [][]string
-	for _, row := range rows {
-		if row[1] != "" {
-			shown = append(shown, row)
+		p := sh.newProgress(ctx)
+		res, err := call(ctx, s, text, p)
+		p.end(res, err)
+		if res != nil {
+			sh.warn(res.Warnings)
 		}
-	}
-	for i, path := range p.Paths {
-		label := ""
-		if i == 0 {
-			label = "files"
+		switch {
+		case err == nil && f.streams():
+			err = s.Pipe(ctx, res, sh.Streams.Out)
+			return sh.deliver(delivery{res: res, err: err, silent: true})
+		case err == nil && res.Plan != nil && !sh.flags.wantsJSON():
+			return sh.plan(res.Plan)
 		}
-		shown = append(shown, []string{label, r.shown(path)})
-	}
-	shown = append(shown, []string{"nothing sent", ""})
-	return table(r.d.Streams.Out, shown)
+		return sh.deliver(delivery{res: res, err: err, nul: f.nul, silent: f.streams()})
+	})
 }

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,55 +14,93 @@ import (
 	"mediagen/internal/fault"
 )
 
-func newJobs(d Deps, g *globals) *cobra.Command {
-	return newGroup("jobs", "List, show, resume and forget paid calls",
+func newJobs(sh *shell) *cobra.Command {
+	return newGroup(sh, "jobs", "List, show, resume and forget paid calls",
 		"Every paid call has a row in the journal, written before its request leaves.",
 		`  mediagen jobs list
   mediagen jobs show 01j9zq
   mediagen jobs resume 01j9zq`,
-		newJobsList(d, g), newJobsShow(d, g), newJobsResume(d, g), newJobsForget(d, g))
+		newJobsList(sh), newJobsShow(sh), newJobsResume(sh), newJobsForget(sh))
 }
 
-func newJobsList(d Deps, g *globals) *cobra.Command {
+func newJobsList(sh *shell) *cobra.Command {
 	var f engine.JobFilter
-	var since time.Duration
+	var since age
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: none,
-		Long: "List jobs, newest first. A job whose process died before it noted an outcome is marked with a star.",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Long:              "List jobs, newest first. A job whose process died before it noted an outcome is marked with a star.",
 		Example: `  mediagen jobs list
   mediagen jobs list --state unknown --state succeeded
-  mediagen jobs list --since 24h --json --jq '.items[].id'`,
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+  mediagen jobs list --since 7d --json --jq '.items[].id'`,
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 	}
 	fs := cmd.Flags()
+	fs.SortFlags = false
 	fs.StringSliceVar(&f.States, "state", nil, "only jobs in this `STATE` (repeatable)")
 	fs.StringVar(&f.Provider, "provider", "", "only jobs of this provider")
 	fs.StringVarP(&f.Model, "model", "m", "", "only jobs of this model")
-	fs.DurationVar(&since, "since", 0, "only jobs created in the last `DURATION`, such as 24h")
+	fs.Var(&since, "since", "only jobs created in the last `DURATION`, such as 90m, 24h or 7d")
 	fs.IntVar(&f.Limit, "limit", 100, "at most this many jobs, 0 for all")
-	mustComplete(cmd, "state", engine.JobStates()...)
+	completeWords(cmd, "state", engine.JobStates)
+	completeWords(cmd, "provider", func() []string { return sh.Words("provider") })
+	completeWords(cmd, "model", func() []string { return sh.Words("model") })
+	completeWords(cmd, "since", func() []string { return []string{"1h", "24h", "7d", "30d"} })
+	completeWords(cmd, "limit", noWords)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
-		if f.Limit < 0 || since < 0 {
-			return usageError{fault.New(fault.InvalidArgument, "limit and since must not be negative")}
+		limit := f.Limit
+		if limit < 0 {
+			return usageError{fault.New(fault.InvalidArgument, "limit must not be negative; 0 lists all")}
+		}
+		if limit > 0 {
+			f.Limit++ // one more tells whether there are more
 		}
 		if since > 0 {
-			f.Since = d.Now().Add(-since)
+			f.Since = sh.Now().Add(-time.Duration(since))
 		}
-		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-		if err != nil {
-			return err
-		}
-		jobs, err := eng.ListJobs(cmd.Context(), f)
-		if err != nil {
-			return err
-		}
-		return r.items(jobs, func(w io.Writer) error { return r.jobTable(w, jobs) })
+		return sh.withEngine(cmd, func(ctx context.Context, s Session) error {
+			jobs, err := s.ListJobs(ctx, f)
+			if err != nil {
+				return err
+			}
+			if limit > 0 && len(jobs) > limit {
+				jobs = jobs[:limit]
+				sh.warn([]string{fmt.Sprintf("only the newest %d jobs are listed; --limit 0 lists all", limit)})
+			}
+			return sh.items(jobs, func(w io.Writer) error { return sh.jobTable(w, jobs) })
+		})
 	}
 	return cmd
 }
 
-func (r renderer) jobTable(w io.Writer, jobs []engine.Job) error {
+// age is a duration that also takes days.
+type age time.Duration
+
+// Set reads 90m, 24h or 7d.
+func (a *age) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		n, err = strconv.Atoi(days)
+		d = time.Duration(n) * 24 * time.Hour
+		if n > 100_000 {
+			err = strconv.ErrRange
+		}
+	}
+	if err != nil || d < 0 {
+		return fault.New(fault.InvalidArgument, "want a duration such as 90m, 24h or 7d")
+	}
+	*a = age(d)
+	return nil
+}
+
+// String returns the duration as Go writes it.
+func (a *age) String() string { return time.Duration(*a).String() }
+
+// Type is the word for help.
+func (a *age) Type() string { return "duration" }
+
+func (sh *shell) jobTable(w io.Writer, jobs []engine.Job) error {
 	rows := [][]string{{"ID", "STATE", "CREATED", "WHAT", "PROVIDER", "MODEL", "COST", "FILES"}}
 	for _, j := range jobs {
 		state := j.State
@@ -70,14 +108,14 @@ func (r renderer) jobTable(w io.Writer, jobs []engine.Job) error {
 			state += "*"
 		}
 		rows = append(rows, []string{
-			j.ID, state, j.Created.Local().Format("2006-01-02 15:04:05"), j.Op, j.Provider, j.Model, j.Cost.String(), r.files(j),
+			j.ID, state, j.Created.Local().Format("2006-01-02 15:04:05"), j.Op, j.Provider, j.Model, j.Cost.String(), sh.files(j),
 		})
 	}
 	return table(w, rows)
 }
 
 // files shows the first file of a job and how many more there are.
-func (r renderer) files(j engine.Job) string {
+func (sh *shell) files(j engine.Job) string {
 	var finals []engine.Asset
 	for _, a := range j.Assets {
 		if a.Partial == 0 {
@@ -91,7 +129,7 @@ func (r renderer) files(j engine.Job) string {
 	if finals[0].Path == "" {
 		name = "(link kept)"
 	}
-	text := r.shown(name)
+	text := sh.shown(name)
 	if finals[0].Spooled {
 		text += " (spool)"
 	}
@@ -101,29 +139,27 @@ func (r renderer) files(j engine.Job) string {
 	return text
 }
 
-func newJobsShow(d Deps, g *globals) *cobra.Command {
+func newJobsShow(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one job", Args: exactly(1, "one job id"),
-		Long: "Show everything the journal knows of one job. A unique prefix of the id, of at least four characters, is enough.",
+		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Jobs),
+		Long:              "Show everything the journal knows of one job. A unique prefix of the id, of at least four characters, is enough.",
 		Example: `  mediagen jobs show 01j9zq
   mediagen jobs show 01j9zq --json --jq '.items[0].assets[].path'`,
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := renderer{d: d, g: g, command: commandName(cmd)}
-			eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-			if err != nil {
-				return err
-			}
-			job, err := eng.ShowJob(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return r.items([]engine.Job{job}, func(w io.Writer) error { return r.job(w, job) })
+			return sh.withEngine(cmd, func(ctx context.Context, s Session) error {
+				job, err := s.ShowJob(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return sh.items([]engine.Job{job}, func(w io.Writer) error { return jobCard(w, job) })
+			})
 		},
 	}
 }
 
-func (r renderer) job(w io.Writer, j engine.Job) error {
+func jobCard(w io.Writer, j engine.Job) error {
 	rows := [][]string{
 		{"id", j.ID}, {"state", j.State}, {"what", j.Op}, {"provider", j.Provider + " at " + j.Endpoint}, {"model", j.Model},
 		{"created", j.Created.Local().Format(time.RFC3339)}, {"cost", j.Cost.String()}, {"estimate", j.Estimate.String()},
@@ -143,13 +179,7 @@ func (r renderer) job(w io.Writer, j engine.Job) error {
 			rows = append(rows, []string{"planned file", t})
 		}
 	}
-	var shown [][]string
-	for _, row := range rows {
-		if row[1] != "" {
-			shown = append(shown, row)
-		}
-	}
-	return table(w, shown)
+	return card(w, rows)
 }
 
 func assetLine(a engine.Asset) string {
@@ -167,74 +197,4 @@ func assetLine(a engine.Asset) string {
 		parts = append(parts, "in the spool")
 	}
 	return strings.Join(append(parts, "sha256 "+a.SHA256), "  ")
-}
-
-func newJobsResume(d Deps, g *globals) *cobra.Command {
-	var output string
-	var overwrite bool
-	cmd := &cobra.Command{
-		Use: "resume ID", Short: "Move paid pictures from the spool to their place", Args: exactly(1, "one job id"),
-		Long: "Pictures that were paid for and could not be saved, because a disk was full for example, wait in the spool. " +
-			"This moves them to where they were meant to go, or into the directory given with -o. It sends nothing.",
-		Example:     "  mediagen jobs resume 01j9zq\n  mediagen jobs resume 01j9zq -o ~/Pictures",
-		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 4, 8, 130, 143)},
-	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`DIRECTORY` to move them to instead")
-	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace existing files")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
-		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-		if err != nil {
-			return err
-		}
-		res, err := eng.ResumeJob(cmd.Context(), args[0], output, overwrite)
-		if err != nil {
-			return failed{error: err, res: res}
-		}
-		if g.json {
-			return r.emit(r.result(res))
-		}
-		return r.paths(res.Assets, false)
-	}
-	return cmd
-}
-
-func newJobsForget(d Deps, g *globals) *cobra.Command {
-	var force bool
-	cmd := &cobra.Command{
-		Use: "forget ID...", Short: "Remove jobs from the journal, never files", Args: atLeastOne("job id"),
-		Long: "Remove rows from the journal. Files stay. A job that is not final is kept unless --force is given, for its row " +
-			"is the only trace of money that may have been spent.",
-		Example:     "  mediagen jobs forget 01j9zq",
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
-	}
-	cmd.Flags().BoolVar(&force, "force", false, "also jobs that are not final")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
-		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-		if err != nil {
-			return err
-		}
-		n, err := eng.ForgetJobs(cmd.Context(), args, force)
-		if err != nil {
-			return err
-		}
-		rows := []map[string]int{{"forgotten": n}}
-		return r.items(rows, func(io.Writer) error {
-			if !g.quiet {
-				r.note(fmt.Sprintf("forgot %d of the journal's jobs", n))
-			}
-			return nil
-		})
-	}
-	return cmd
-}
-
-// compactJSON is used where a cell shows raw JSON.
-func compactJSON(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(raw)
 }

@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"fmt"
+	"context"
 	"io"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,18 +10,19 @@ import (
 	"mediagen/internal/engine"
 )
 
-func newModels(d Deps, g *globals) *cobra.Command {
-	return newGroup("models", "List the models, their limits, dates and prices",
+func newModels(sh *shell) *cobra.Command {
+	return newGroup(sh, "models", "List the models, their limits, dates and prices",
 		"The catalog knows what each model takes, what it costs and when its vendor ends it.",
 		"  mediagen models list\n  mediagen models show gpt-image-2.6-flare",
-		newModelsList(d, g), newModelsShow(d, g))
+		newModelsList(sh), newModelsShow(sh))
 }
 
-func newModelsList(d Deps, g *globals) *cobra.Command {
+func newModelsList(sh *shell) *cobra.Command {
 	var kind, provider string
 	var all bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List models", Args: none,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long:        "List the models of the catalog. Retired ones are shown with --all, with what replaces them.",
 		Example:     "  mediagen models list\n  mediagen models list --kind image --all",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
@@ -30,22 +30,19 @@ func newModelsList(d Deps, g *globals) *cobra.Command {
 	cmd.Flags().StringVar(&kind, "kind", "", "only models that make {image|video}")
 	cmd.Flags().StringVar(&provider, "provider", "", "only models of {openai|google}")
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "also retired models")
-	mustComplete(cmd, "kind", "image", "video")
-	mustComplete(cmd, "provider", "openai", "google")
+	completeWords(cmd, "kind", func() []string { return []string{"image", "video"} })
+	completeWords(cmd, "provider", func() []string { return []string{"openai", "google"} })
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
 		if err := oneOf("kind", kind, "image", "video"); err != nil {
 			return err
 		}
 		if err := oneOf("provider", provider, "openai", "google"); err != nil {
 			return err
 		}
-		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-		if err != nil {
-			return err
-		}
-		models := eng.Models(kind, provider, all)
-		return r.items(models, func(w io.Writer) error { return modelTable(w, models) })
+		return sh.withEngine(cmd, func(_ context.Context, s Session) error {
+			models := s.Models(kind, provider, all)
+			return sh.items(models, func(w io.Writer) error { return modelTable(w, models) })
+		})
 	}
 	return cmd
 }
@@ -64,68 +61,21 @@ func modelTable(w io.Writer, models []engine.ModelInfo) error {
 	return table(w, rows)
 }
 
-func newModelsShow(d Deps, g *globals) *cobra.Command {
+func newModelsShow(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "show MODEL", Short: "Show one model", Args: exactly(1, "one model id"),
+		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Models),
 		Long:        "Show what one model takes, its limits, dates and prices, and where the prices come from.",
 		Example:     "  mediagen models show gpt-image-2.6-flare\n  mediagen models show gpt-image-2 --json --jq '.items[0].price'",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := renderer{d: d, g: g, command: commandName(cmd)}
-			eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-			if err != nil {
-				return err
-			}
-			m, err := eng.Model(args[0])
-			if err != nil {
-				return err
-			}
-			return r.items([]engine.ModelInfo{m}, func(w io.Writer) error { return modelCard(w, m) })
+			return sh.withEngine(cmd, func(_ context.Context, s Session) error {
+				m, err := s.Model(args[0])
+				if err != nil {
+					return err
+				}
+				return sh.items([]engine.ModelInfo{m}, func(w io.Writer) error { return modelCard(w, m) })
+			})
 		},
 	}
-}
-
-func modelCard(w io.Writer, m engine.ModelInfo) error {
-	rows := [][]string{
-		{"model", m.ID}, {"alias of", m.AliasOf}, {"provider", m.Provider}, {"kind", m.Kind}, {"can", list(m.Ops)},
-		{"status", m.Status}, {"released", m.Released.String()}, {"retires", m.Retires.String()},
-		{"replacement", m.Replacement}, {"sizes", list(m.Sizes)}, {"qualities", list(m.Qualities)},
-		{"formats", list(m.Formats)}, {"backgrounds", list(m.Backgrounds)}, {"aspect ratios", list(m.AspectRatios)},
-		{"pictures a call", count(m.MaxN)}, {"inputs", count(m.MaxInputs)}, {"prompt characters", count(m.MaxPrompt)},
-	}
-	if m.SizeRule != nil {
-		rows = append(rows, []string{"size rule", compactJSON(m.SizeRule)})
-	}
-	for _, name := range sortedKeys(m.Params) {
-		rows = append(rows, []string{"takes " + name, compactJSON(m.Params[name])})
-	}
-	if m.Price != nil {
-		rows = append(rows, []string{"price", compactJSON(m.Price)})
-	}
-	rows = append(rows, []string{"notes", m.Notes})
-	var shown [][]string
-	for _, row := range rows {
-		if row[1] != "" {
-			shown = append(shown, row)
-		}
-	}
-	return table(w, shown)
-}
-
-func list(words []string) string { return strings.Join(words, ", ") }
-
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("up to %d", n)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -9,13 +10,13 @@ import (
 	"mediagen/internal/fault"
 )
 
-func newPolicy(d Deps, g *globals) *cobra.Command {
-	return newGroup("policy", "Test what the policy allows",
+func newPolicy(sh *shell) *cobra.Command {
+	return newGroup(sh, "policy", "Test what the policy allows",
 		"Ask which paths may be read and written, and by which rule, without touching them.",
-		"  mediagen policy test out/ /etc/passwd", newPolicyTest(d, g))
+		"  mediagen policy test out/ /etc/passwd", newPolicyTest(sh))
 }
 
-func newPolicyTest(d Deps, g *globals) *cobra.Command {
+func newPolicyTest(sh *shell) *cobra.Command {
 	var write bool
 	cmd := &cobra.Command{
 		Use: "test PATH...", Short: "Say whether paths are allowed, and by which rule", Args: atLeastOne("path"),
@@ -27,31 +28,23 @@ func newPolicyTest(d Deps, g *globals) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "test writing instead of reading")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r := renderer{d: d, g: g, command: commandName(cmd)}
-		eng, err := d.Open(cmd.Context(), cmd.Flags(), g.open())
-		if err != nil {
-			return err
-		}
-		verdicts := make([]engine.Verdict, 0, len(args))
-		denied := 0
-		for _, path := range args {
-			v := eng.TestPath(path, write)
-			if !v.Allow {
-				denied++
+		return sh.withEngine(cmd, func(_ context.Context, s Session) error {
+			verdicts := make([]engine.Verdict, 0, len(args))
+			denied := 0
+			for _, path := range args {
+				v := s.TestPath(path, write)
+				if !v.Allow {
+					denied++
+				}
+				verdicts = append(verdicts, v)
 			}
-			verdicts = append(verdicts, v)
-		}
-		if denied == 0 {
-			return r.items(verdicts, func(w io.Writer) error { return verdictTable(w, verdicts) })
-		}
-		err = engine.Errorf(engine.KindPolicyDenied, fault.PathDenied, "%d of %d denied", denied, len(args))
-		if g.json {
-			return withItems{error: err, items: verdicts}
-		}
-		if werr := verdictTable(d.Streams.Out, verdicts); werr != nil {
-			return werr
-		}
-		return err
+			text := func(w io.Writer) error { return verdictTable(w, verdicts) }
+			if denied == 0 {
+				return sh.items(verdicts, text)
+			}
+			err := engine.Errorf(engine.KindPolicyDenied, fault.PathDenied, "%d of %d denied", denied, len(args))
+			return sh.failedItems(err, verdicts, text)
+		})
 	}
 	return cmd
 }
@@ -71,12 +64,3 @@ func verdictTable(w io.Writer, verdicts []engine.Verdict) error {
 	}
 	return table(w, rows)
 }
-
-// withItems is a failure that still has rows to show with --json.
-type withItems struct {
-	error
-	items any
-}
-
-// Unwrap keeps the kind.
-func (w withItems) Unwrap() error { return w.error }

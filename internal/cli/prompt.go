@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -73,27 +74,63 @@ func nonEmpty(text, from string) (string, error) {
 	return text, nil
 }
 
-// readAll reads stdin, but a signal ends the wait: a person may sit there typing.
+// readAll reads a prompt from stdin.
 func readAll(ctx context.Context, r io.Reader) (string, error) {
-	type answer struct {
-		data []byte
-		err  error
+	data, err := io.ReadAll(io.LimitReader(Interruptible(ctx, r), maxStdinPrompt+1))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", engine.Errorf(engine.KindUnavailable, "timeout",
+			"the time limit ended while the prompt was read; nothing was sent").WithCause(err)
+	case err != nil && ctx.Err() != nil:
+		return "", engine.Errorf(engine.KindInterrupted, "interrupted",
+			"stopped while the prompt was read; nothing was sent").WithCause(err)
+	case err != nil:
+		return "", fault.Caused(fault.IOFailed, err, "stdin cannot be read")
+	case len(data) > maxStdinPrompt:
+		return "", fault.New(fault.ItemTooLarge, "the prompt from stdin is longer than %d bytes", maxStdinPrompt)
 	}
-	ch := make(chan answer, 1)
-	go func() {
-		data, err := io.ReadAll(io.LimitReader(r, maxStdinPrompt+1))
-		ch <- answer{data, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", engine.Errorf(engine.KindInterrupted, "interrupted", "stopped while the prompt was read").WithCause(ctx.Err())
-	case a := <-ch:
-		if a.err != nil {
-			return "", fault.Caused(fault.IOFailed, a.err, "stdin cannot be read")
+	return string(data), nil
+}
+
+// Interruptible returns a reader of r that gives up with the context's error when ctx ends: a person may sit there
+// typing, or the other end of a pipe may never speak. A read that was given up may still take bytes from r.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader { return &interruptible{ctx: ctx, r: r} }
+
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // of the one command that reads
+	r    io.Reader
+	left []byte // was read and not handed out yet
+	err  error
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// Read waits for bytes or for the end of the context.
+func (i *interruptible) Read(p []byte) (int, error) {
+	if len(i.left) == 0 && i.err == nil {
+		if err := i.ctx.Err(); err != nil {
+			return 0, err
 		}
-		if len(a.data) > maxStdinPrompt {
-			return "", fault.New(fault.ItemTooLarge, "the prompt from stdin is longer than %d bytes", maxStdinPrompt)
+		ch := make(chan chunk, 1) // so that a read that was given up can end
+		go func() {
+			buf := make([]byte, 32<<10)
+			n, err := i.r.Read(buf)
+			ch <- chunk{buf[:n], err}
+		}()
+		select {
+		case <-i.ctx.Done():
+			return 0, i.ctx.Err()
+		case c := <-ch:
+			i.left, i.err = c.data, c.err
 		}
-		return string(a.data), nil
 	}
+	n := copy(p, i.left)
+	i.left = i.left[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, i.err
 }

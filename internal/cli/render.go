@@ -1,13 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/itchyny/gojq"
 
@@ -45,53 +42,70 @@ type errorJSON struct {
 	Billed      string  `json:"billed"`
 }
 
-// renderer prints results and errors of one command.
-type renderer struct {
-	d       Deps
-	g       *globals
-	command string
-}
-
-func (r renderer) envelope() envelope {
-	return envelope{Schema: schema, OK: true, Command: r.command, Assets: []engine.Asset{}, Warnings: []string{}}
-}
-
-// result is the envelope of a paid call.
-func (r renderer) result(res *engine.Result) envelope {
-	e := r.envelope()
+// envelope returns the object with everything that there was to warn about.
+func (sh *shell) envelope(res *engine.Result) envelope {
+	e := envelope{Schema: schema, OK: true, Command: sh.command, Assets: []engine.Asset{}, Warnings: []string{}}
+	e.Warnings = append(e.Warnings, sh.warnings...)
 	if res == nil {
 		return e
 	}
-	e.Job, e.Assets, e.Usage, e.Plan, e.Warnings = res.Job, res.Assets, res.Usage, res.Plan, res.Warnings
-	e.Cost = &res.Cost
+	e.Job, e.Usage, e.Plan, e.Cost = res.Job, res.Usage, res.Plan, &res.Cost
+	if res.Assets != nil {
+		e.Assets = res.Assets
+	}
 	return e
 }
 
-// items prints rows as JSON or, through text, for people.
-func (r renderer) items(rows any, text func(w io.Writer) error) error {
-	if r.g.json {
-		e := r.envelope()
+// items prints rows as JSON or, through text, for people. Both stand also when a signal came meanwhile, which is then
+// the error.
+func (sh *shell) items(rows any, text func(w io.Writer) error) error {
+	ended := sh.ended(nil)
+	if sh.flags.wantsJSON() {
+		if ended != nil {
+			return withItems{error: ended, items: rows}
+		}
+		e := sh.envelope(nil)
 		e.Items = rows
-		return r.emit(e)
+		return sh.emit(e)
 	}
-	return text(r.d.Streams.Out)
+	if err := text(sh.Streams.Out); err != nil {
+		return err
+	}
+	return ended
+}
+
+// failedItems is a failure that still has rows to show.
+func (sh *shell) failedItems(err error, rows any, text func(w io.Writer) error) error {
+	if sh.flags.wantsJSON() {
+		return withItems{error: err, items: rows}
+	}
+	if werr := text(sh.Streams.Out); werr != nil {
+		return werr
+	}
+	return err
 }
 
 // emit writes the envelope, filtered with --jq.
-func (r renderer) emit(e envelope) error {
-	if r.g.jq != "" {
-		return r.filter(e)
+func (sh *shell) emit(e envelope) error {
+	if sh.flags.jq != "" {
+		return sh.filter(e)
 	}
-	enc := json.NewEncoder(r.d.Streams.Out)
-	enc.SetEscapeHTML(false)
-	return written(enc.Encode(e))
+	line, err := encode(e)
+	if err != nil {
+		return err
+	}
+	return write(sh.Streams.Out, line+"\n")
 }
 
-func written(err error) error {
-	if err == nil {
-		return nil
+// encode writes a value as one line of JSON in which nothing steers a terminal.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
 	}
-	return fault.Caused(fault.IOFailed, err, "stdout cannot be written")
+	return escapeJSON(string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), nil
 }
 
 func parseJQ(expr string) (*gojq.Code, error) {
@@ -107,8 +121,8 @@ func parseJQ(expr string) (*gojq.Code, error) {
 }
 
 // filter prints each value that the expression yields: strings raw, everything else as JSON.
-func (r renderer) filter(e envelope) error {
-	code, err := parseJQ(r.g.jq)
+func (sh *shell) filter(e envelope) error {
+	code, err := parseJQ(sh.flags.jq)
 	if err != nil {
 		return err
 	}
@@ -117,7 +131,9 @@ func (r renderer) filter(e envelope) error {
 		return err
 	}
 	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // a float would round a long seed
+	if err := dec.Decode(&v); err != nil {
 		return err
 	}
 	for it := code.Run(v); ; {
@@ -126,171 +142,40 @@ func (r renderer) filter(e envelope) error {
 			return nil
 		}
 		if err, bad := out.(error); bad {
-			return usageError{fault.New(fault.InvalidArgument, "--jq failed: %v", err)}
+			return jqError(err)
 		}
 		line, isText := out.(string)
-		if !isText {
+		if isText {
+			line = sh.rawText(line)
+		} else {
 			b, err := gojq.Marshal(out)
 			if err != nil {
-				return err
+				return jqError(err)
 			}
-			line = string(b)
+			line = escapeJSON(string(b))
 		}
-		if _, err := fmt.Fprintln(r.d.Streams.Out, line); err != nil {
-			return written(err)
+		if err := write(sh.Streams.Out, line+"\n"); err != nil {
+			return err
 		}
 	}
 }
 
-// paths prints saved files one a line, or NUL-terminated.
-func (r renderer) paths(assets []engine.Asset, nul bool) error {
-	end := "\n"
-	if nul {
-		end = "\x00"
-	}
-	for _, a := range assets {
-		if a.Path == "" || a.Spooled {
-			continue
-		}
-		if _, err := io.WriteString(r.d.Streams.Out, r.shown(a.Path)+end); err != nil {
-			return written(err)
-		}
+// brokenOutput is an answer that could not be given on stdout, so that stderr has to tell.
+type brokenOutput struct{ error }
+
+// Unwrap keeps the code.
+func (b brokenOutput) Unwrap() error { return b.error }
+
+func jqError(err error) error {
+	return brokenOutput{engine.Errorf(engine.KindFailure, "jq_failed", "--jq failed on the result: %v", err)}
+}
+
+// write writes text to stdout.
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return brokenOutput{fault.New(fault.IOFailed, "stdout cannot be written: %w", err)}
 	}
 	return nil
 }
 
-// shown is a path as a person typed it: relative when it lies below the working directory.
-func (r renderer) shown(path string) string {
-	rel, err := filepath.Rel(r.d.WorkDir, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return path
-	}
-	if strings.HasPrefix(rel, "-") {
-		return "." + string(filepath.Separator) + rel // so that no command takes it for a flag
-	}
-	return rel
-}
-
-// warn prints warnings for people; with --json they are in the envelope.
-func (r renderer) warn(warnings []string) {
-	if r.g.quiet || r.g.json {
-		return
-	}
-	for _, w := range warnings {
-		r.note("warning: " + w)
-	}
-}
-
-// note writes a line to stderr. A terminal that is gone cannot be told so.
-func (r renderer) note(line string) {
-	_, _ = fmt.Fprintln(r.d.Streams.Err, oneLine(r.d.Scrub(line))) //nolint:errcheck // nowhere left to report
-}
-
-// oneLine keeps foreign text from forging lines or steering the terminal.
-func oneLine(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\t' || c == 0x7f || c >= 0x80 && c < 0xa0 {
-			return '?'
-		}
-		return c
-	}, s)
-}
-
-// failed is an error that comes with what was achieved before it.
-type failed struct {
-	error
-	res *engine.Result
-}
-
-// Unwrap keeps the kind.
-func (f failed) Unwrap() error { return f.error }
-
-// fail prints an error and returns its exit code.
-func (r renderer) fail(err error) int {
-	e := asError(err)
-	code := exitCode(e.Kind)
-	if r.g.json {
-		env := r.result(resultOf(err))
-		if w, ok := errors.AsType[withItems](err); ok {
-			env.Items = w.items
-		}
-		env.OK = false
-		env.Error = r.errorJSON(e, code)
-		if werr := r.emit(env); werr == nil {
-			return code
-		}
-	}
-	head := "mediagen"
-	if r.command != "" {
-		head += ": " + r.command
-	}
-	r.note(head + ": " + e.Error())
-	if hint := r.hint(e, err); hint != "" {
-		r.note("hint: " + hint)
-	}
-	return code
-}
-
-func (r renderer) errorJSON(e *engine.Error, code int) *errorJSON {
-	out := &errorJSON{
-		Kind: string(e.Kind), Code: string(e.Code), Message: r.d.Scrub(e.Error()), Hint: r.d.Scrub(e.Hint), Exit: code,
-		Provider: e.Provider, RequestID: e.RequestID, RetryAfterS: e.RetryAfter.Seconds(), Billed: string(e.Billed),
-	}
-	if out.Billed == "" {
-		out.Billed = string(engine.BilledNo)
-	}
-	return out
-}
-
-func resultOf(err error) *engine.Result {
-	f, ok := errors.AsType[failed](err)
-	if !ok {
-		return nil
-	}
-	return f.res
-}
-
-// hint is the error's own, else where to look.
-func (r renderer) hint(e *engine.Error, err error) string {
-	if e.Hint != "" {
-		return e.Hint
-	}
-	if _, ok := errors.AsType[usageError](err); ok {
-		return strings.TrimSpace("see: mediagen " + r.command + " --help")
-	}
-	if e.RequestID != "" {
-		return "the provider's request id is " + e.RequestID
-	}
-	return ""
-}
-
-// interrupted prints what became of a command that a signal ended.
-func (r renderer) interrupted(sig *Signal, err error) int {
-	if err == nil {
-		return exitCode(sig.Kind)
-	}
-	if e := asError(err); e.Kind == engine.KindInterrupted || r.g.json {
-		e2 := *e
-		if e.Kind == engine.KindInterrupted {
-			e2.Kind = sig.Kind
-		}
-		r.fail(failed{error: &e2, res: resultOf(err)})
-		return exitCode(sig.Kind)
-	}
-	r.fail(err)
-	return exitCode(sig.Kind)
-}
-
-// table prints aligned columns.
-func table(w io.Writer, rows [][]string) error {
-	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = oneLine(cell)
-		}
-		if _, err := fmt.Fprintln(tw, strings.Join(row, "\t")); err != nil {
-			return written(err)
-		}
-	}
-	return written(tw.Flush())
-}
+func writef(w io.Writer, format string, args ...any) error { return write(w, fmt.Sprintf(format, args...)) }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mediagen/internal/fault"
 	"mediagen/internal/iostreams"
@@ -23,8 +26,19 @@ func (g *globals) open() OpenOptions {
 	return OpenOptions{Verbose: g.verbose, Quiet: g.quiet, LogRequests: g.logRequests}
 }
 
+// wantsJSON reports whether stdout takes the envelope.
+func (g *globals) wantsJSON() bool { return g.json || g.jq != "" }
+
+// progressModes are the words of --progress.
+func progressModes() []string {
+	return []string{
+		string(iostreams.ModeAuto), string(iostreams.ModeBar), string(iostreams.ModePlain), string(iostreams.ModeNone),
+	}
+}
+
 // newRoot builds the tree afresh, so that no value survives from one execution to the next.
-func newRoot(d Deps, g *globals) *cobra.Command {
+func newRoot(sh *shell) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "mediagen",
 		Short: "Generate and edit images, and keep what was paid for",
@@ -34,53 +48,92 @@ func newRoot(d Deps, g *globals) *cobra.Command {
   mediagen images generate --provider emulator -n 3 --output-format webp -o out/ "a red bicycle"
   mediagen images edit -i room.jpg --mask mask.png "a green sofa"
   mediagen jobs list`,
+		Annotations:       map[string]string{exitCodes: exitStatus(0, 1, 2)},
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Args:              noUnknownCommand,
 
 		SuggestionsMinimumDistance: 2,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f := root.PersistentFlags()
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if version {
+			sh.command = "version"
+			return sh.showVersion()
+		}
+		return sh.group(cmd)
+	}
+	sh.addGlobals(root)
+	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		sh.command = commandName(cmd)
+		return sh.flags.check()
+	}
+	root.SetOut(sh.Streams.Out)
+	root.SetErr(sh.Streams.Err)
+	root.SetIn(sh.Streams.In)
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(
+		newImages(sh), newJobs(sh), newModels(sh), newPolicy(sh), newConfig(sh), newDoctor(sh),
+		newEmulator(sh), newCompletion(sh), newVersion(sh),
+	)
+	root.AddCommand(newTopics()...)
+	root.SetHelpCommand(newHelp())
+	sh.dressHelp(root)
+	return root
+}
+
+// addGlobals adds the flags that every command takes.
+func (sh *shell) addGlobals(root *cobra.Command) {
+	g, f := &sh.flags, root.PersistentFlags()
 	f.SortFlags = false
 	f.BoolVar(&g.json, "json", false, "print one JSON object, on failure too (see: mediagen help formatting)")
 	f.StringVar(&g.jq, "jq", "", "filter the JSON object with a jq `EXPRESSION` (implies --json)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no warnings; errors stay")
 	f.CountVarP(&g.verbose, "verbose", "v", "log what is done to stderr; twice for every request")
-	f.StringVar(&g.progress, "progress", string(iostreams.ModeAuto), "show progress as {auto|bar|plain|none}")
+	f.StringVar(&g.progress, "progress", string(iostreams.ModeAuto), "show progress as `MODE`: {auto|bar|plain|none}")
 	f.BoolVar(&g.logRequests, "log-requests", false, "log prompts and parameters of requests; never keys or pictures")
-	d.Settings(f)
-	mustComplete(root, "progress", "auto", "bar", "plain", "none")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return g.check() }
-	root.SetOut(d.Streams.Out)
-	root.SetErr(d.Streams.Err)
-	root.SetIn(d.Streams.In)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(
-		newImages(d, g), newJobs(d, g), newModels(d, g), newPolicy(d, g), newConfig(d, g), newDoctor(d, g),
-		newEmulator(d, g), newVersion(d, g),
-	)
-	root.AddCommand(newTopics()...)
-	dressHelp(root)
-	return root
+	before := map[string]bool{}
+	f.VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
+	sh.Settings(f)
+	completeWords(root, "progress", progressModes)
+	completeWords(root, "jq", noWords)
+	f.VisitAll(func(f *pflag.Flag) {
+		if before[f.Name] || f.Value.Type() == "FILE" {
+			return
+		}
+		completeWords(root, f.Name, func() []string { return sh.SettingWords(f.Name) })
+	})
 }
 
+// check finds mistakes in the global flags before anything is opened.
 func (g *globals) check() error {
-	switch iostreams.Mode(g.progress) {
-	case iostreams.ModeAuto, iostreams.ModeBar, iostreams.ModePlain, iostreams.ModeNone:
-	default:
+	if !slices.Contains(progressModes(), g.progress) {
 		return usageError{fault.New(fault.InvalidArgument, "progress must be auto, bar, plain or none, not %q", g.progress)}
 	}
 	if g.jq == "" {
 		return nil
 	}
-	g.json = true
-	if _, err := parseJQ(g.jq); err != nil {
-		return err
+	_, err := parseJQ(g.jq)
+	return err
+}
+
+// rescue looks for --json and --jq among arguments that could not be parsed to their end, so that whoever asked for
+// JSON gets the failure as JSON too.
+func (g *globals) rescue(args []string) {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return
+		case arg == "--json":
+			g.json = true
+		case arg == "--jq" && i+1 < len(args) && g.jq == "":
+			g.jq = args[i+1]
+		case strings.HasPrefix(arg, "--jq=") && g.jq == "":
+			g.jq = strings.TrimPrefix(arg, "--jq=")
+		}
 	}
-	return nil
 }
 
 // usageError is a mistake in the command line itself; it gets a pointer to --help.
@@ -89,26 +142,77 @@ type usageError struct{ error }
 // Unwrap keeps the cause's code.
 func (e usageError) Unwrap() error { return e.error }
 
-// noUnknownCommand refuses words that are no command; Cobra's suggestions stay.
+// flagError says what is wrong with a flag. A wrong command before it is the real mistake; an unknown flag gets the
+// nearest known one.
+func flagError(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+		return noUnknownCommand(cmd, args)
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return usageError{err}
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	name := unknown.GetSpecifiedName()
+	msg := "unknown flag --" + name
+	if near := nearest(name, known); near != "" {
+		msg += "; did you mean --" + near + "?"
+	}
+	return usageError{fault.New(fault.InvalidArgument, "%s", msg)}
+}
+
+// noUnknownCommand refuses words that are no command and names what may have been meant.
 func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	msg := "unknown command " + quoted(args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := suggestions(cmd, args[0]); len(near) > 0 {
 		msg += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return usageError{fault.New(fault.InvalidArgument, "%s", msg)}
 }
 
+// suggestions are the commands that look like the word, and those of that name in other groups.
+func suggestions(cmd *cobra.Command, word string) []string {
+	near := cmd.SuggestionsFor(word)
+	if cmd.HasParent() {
+		return near
+	}
+	for _, group := range cmd.Commands() {
+		for _, c := range group.Commands() {
+			if c.Name() == word {
+				near = append(near, commandName(c))
+			}
+		}
+	}
+	return near
+}
+
 // newGroup returns a command that only holds others.
-func newGroup(use, short, long, example string, subs ...*cobra.Command) *cobra.Command {
+func newGroup(sh *shell, use, short, long, example string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example, Args: noUnknownCommand, SuggestionsMinimumDistance: 2,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2)},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return sh.group(cmd) },
 	}
 	c.AddCommand(subs...)
 	return c
+}
+
+// group shows what a group holds. A program that asked for JSON forgot the command.
+func (sh *shell) group(cmd *cobra.Command) error {
+	if !sh.flags.wantsJSON() {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Runnable() {
+			names = append(names, c.Name())
+		}
+	}
+	return usageError{fault.New(fault.InvalidArgument, "name a command: %s", strings.Join(names, ", "))}
 }
 
 // commandName is the path below the root: "images generate".
@@ -143,12 +247,4 @@ func none(_ *cobra.Command, args []string) error {
 		return nil
 	}
 	return usageError{fault.New(fault.InvalidArgument, "unexpected argument %s", quoted(args[0]))}
-}
-
-// mustComplete registers completion words; a wrong flag name is a programmer error.
-func mustComplete(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic("cli: " + err.Error())
-	}
 }

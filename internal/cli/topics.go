@@ -60,7 +60,7 @@ What was sent?         -vv logs each request with status and request id; --log-r
 }
 
 func topic(name, short, long string) *cobra.Command {
-	return &cobra.Command{Use: name, Short: short, Long: long, Annotations: map[string]string{isTopic: "1"}}
+	return &cobra.Command{Use: name, Short: short, Long: long, Args: none, Annotations: map[string]string{isTopic: "1"}}
 }
 
 // isTopic marks a command that is only a text.
