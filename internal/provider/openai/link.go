@@ -23,9 +23,9 @@ const (
 // link reads a picture that the reply only names: from the configured origin with the provider's own client and key, as
 // design.md §8 says. A link to another origin is handed to the sink and not followed.
 func (r *receiver) link(index int, raw string) {
-	u, own := r.c.resolve(r.c.base, raw)
+	u, whole, own := r.c.resolve(r.c.base, raw)
 	if !own {
-		r.elsewhere(index, raw)
+		r.elsewhere(index, whole)
 		return
 	}
 	var err error
@@ -38,7 +38,7 @@ func (r *receiver) link(index int, raw string) {
 			return
 		}
 		if _, local := errors.AsType[*sinkError](err); local {
-			r.sink.Link(index, u.String())
+			r.sink.Link(index, whole)
 			r.lost[index] = err
 			return
 		}
@@ -46,7 +46,7 @@ func (r *receiver) link(index int, raw string) {
 			break
 		}
 	}
-	r.sink.Link(index, u.String())
+	r.sink.Link(index, whole)
 	r.lost[index] = r.c.errorf(engine.KindUnknownOutcome, "download_failed",
 		"the picture was made, but reading it from the server failed; the link is kept in the job").
 		WithCause(err).Bill(engine.BilledYes)
@@ -70,15 +70,19 @@ func (r *receiver) elsewhere(index int, raw string) {
 		Bill(engine.BilledYes)
 }
 
-// resolve reads a link against the address where it was found, and reports whether it leads to the configured origin.
-func (c *Client) resolve(at *url.URL, raw string) (u *url.URL, own bool) {
+// resolve reads a link against the address where it was found. It returns the link with scheme and host, as far as it
+// can be read, and reports whether it leads to the configured origin; u is nil when it cannot be read.
+func (c *Client) resolve(at *url.URL, raw string) (u *url.URL, whole string, own bool) {
 	ref, err := url.Parse(raw)
 	if err != nil {
-		return nil, false
+		return nil, raw, false
 	}
-	u = at.ResolveReference(ref)
+	u, whole = at.ResolveReference(ref), raw // a signature may cover the very spelling
+	if !ref.IsAbs() {
+		whole = u.String()
+	}
 	same := u.Scheme == c.base.Scheme && strings.EqualFold(u.Hostname(), c.base.Hostname()) && port(u) == port(c.base)
-	return u, same && u.User == nil && u.Opaque == ""
+	return u, whole, same && u.User == nil && u.Opaque == ""
 }
 
 func port(u *url.URL) string {
@@ -103,8 +107,8 @@ func (r *receiver) download(index int, u *url.URL) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if sniff.Detect(head).Kind == sniff.KindText { // a login page or an error with status 200
-		return replyError("the server sent text in the place of a picture")
+	if t := sniff.Detect(head).MIME; t == "text/html" || t == "application/json" {
+		return replyError("the server sent a page or an error with status 200")
 	}
 	return r.store(engine.Slot{Index: index}, in)
 }
@@ -117,13 +121,9 @@ func (c *Client) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 			return res, err
 		}
 		_ = res.Body.Close() // nothing of it is needed
-		to := res.Header.Get("Location")
-		next, own := c.resolve(u, to)
-		if next == nil {
-			return nil, &movedError{to}
-		}
+		next, whole, own := c.resolve(u, res.Header.Get("Location"))
 		if !own {
-			return nil, &movedError{next.String()}
+			return nil, &movedError{whole}
 		}
 		u = next
 	}

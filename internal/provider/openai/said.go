@@ -83,10 +83,7 @@ func listen(body []byte, h http.Header) said {
 		Detail json.RawMessage `json:"detail"`
 	}
 	if lenient(body, &reply) != nil {
-		if media, _, _ := mime.ParseMediaType(h.Get("Content-Type")); media == "text/plain" {
-			return said{message: string(body)}
-		}
-		return said{}
+		return said{message: sentence(body, h)}
 	}
 	if s := saidIn(reply.Error); s != (said{}) {
 		return s
@@ -96,6 +93,15 @@ func listen(body []byte, h http.Header) said {
 		s.message = detailText(reply.Detail)
 	}
 	return s
+}
+
+// sentence returns the plain text of gateways. Broken JSON and web pages are none, whatever they are called.
+func sentence(body []byte, h http.Header) string {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	if media != "text/plain" || bytes.ContainsAny(body[:min(len(body), 1)], `{["<`) {
+		return ""
+	}
+	return string(body)
 }
 
 // detailText reads FastAPI's detail: a sentence, an object with a message, or a list of {loc, msg}. Its input field,
