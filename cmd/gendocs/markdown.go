@@ -40,7 +40,7 @@ func commandTable(root *cobra.Command) []byte {
 		switch {
 		case isTopic(c):
 			fmt.Fprintf(&topics, "| `mediagen help %s` | %s |\n", c.Name(), cell(c.Short))
-		case isGroup(c) || byCobra(c) && c.Name() == "help":
+		case isGroup(c) || c.Name() == "help":
 		default:
 			fmt.Fprintf(&b, "| `%s` | %s |\n", c.CommandPath(), cell(c.Short))
 		}
@@ -59,7 +59,7 @@ func exitTable(root *cobra.Command) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString("| Exit | `error.kind` | Meaning |\n|---|---|---|\n")
-	for _, s := range exitStatus(topicOf(root, "exit-codes")) {
+	for _, s := range exitStatus(named(root, "exit-codes")) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.code, strings.Join(byCode[s.code], ", "), cell(upperFirst(s.text)))
 		delete(byCode, s.code)
 	}

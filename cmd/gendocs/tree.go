@@ -10,10 +10,9 @@ import (
 	"mediagen/internal/cli"
 )
 
-// addDefaults makes Cobra add what it otherwise adds when a command runs: help, completion, and --help everywhere.
+// addDefaults makes Cobra add what it otherwise adds when a command runs: the command help, and --help everywhere.
 func addDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	for _, c := range all(root) {
 		c.InitDefaultHelpFlag()
 	}
@@ -35,31 +34,20 @@ func isTopic(cmd *cobra.Command) bool { return !cmd.Runnable() && !cmd.HasSubCom
 
 func isGroup(cmd *cobra.Command) bool { return cmd.HasAvailableSubCommands() }
 
-// byCobra tells the commands that Cobra adds; they bring neither examples nor exit codes.
-func byCobra(cmd *cobra.Command) bool {
-	_, rest, _ := strings.Cut(cmd.CommandPath(), " ")
-	first, _, _ := strings.Cut(rest, " ")
-	return first == "help" || first == "completion"
-}
-
 // status is one row of an EXIT STATUS section.
 type status struct{ code, text string }
 
 const statusTitle = "EXIT STATUS\n"
 
-// exitStatus returns the rows of a command's EXIT STATUS section. Groups and Cobra's own commands show help or fail on
-// the command line, so they end in 0 or 2; the topic about exit codes lists all of them.
+// exitStatus returns the rows of a command's EXIT STATUS section. Help topics end as the command help does, except that
+// the topic about exit codes lists all of them.
 func exitStatus(cmd *cobra.Command) []status {
 	text := cli.ExitStatus(cmd)
-	if _, listed, ok := strings.Cut(cmd.Long, statusTitle); ok && text == "" {
-		text = listed
+	if isTopic(cmd) {
+		_, text, _ = strings.Cut(cmd.Long, statusTitle)
 	}
 	if text == "" {
-		for _, s := range exitStatus(topicOf(cmd.Root(), "exit-codes")) {
-			if s.code == "0" || s.code == "2" {
-				text += s.code + " " + s.text + "\n"
-			}
-		}
+		text = cli.ExitStatus(named(cmd.Root(), "help"))
 	}
 	var rows []status
 	for line := range strings.Lines(strings.TrimPrefix(text, statusTitle)) {
@@ -70,14 +58,14 @@ func exitStatus(cmd *cobra.Command) []status {
 	return rows
 }
 
-// topicOf returns a help topic; a tree without it is a programmer error.
-func topicOf(root *cobra.Command, name string) *cobra.Command {
+// named returns a command below root; a tree without it is a programmer error.
+func named(root *cobra.Command, name string) *cobra.Command {
 	for _, c := range root.Commands() {
-		if c.Name() == name && strings.Contains(c.Long, statusTitle) {
+		if c.Name() == name {
 			return c
 		}
 	}
-	panic("gendocs: there is no help topic " + name + " with an EXIT STATUS list")
+	panic("gendocs: there is no command " + name)
 }
 
 // description is the long text without an EXIT STATUS list, which has a section of its own.
@@ -86,28 +74,12 @@ func description(cmd *cobra.Command) string {
 	return strings.TrimSpace(text)
 }
 
-// examples returns the example lines. Topics and Cobra's own commands have none, so theirs stand here.
+// examples returns the example lines; how to read a topic is its example.
 func examples(cmd *cobra.Command) string {
-	if cmd.Example != "" {
-		return cmd.Example
-	}
 	if isTopic(cmd) {
 		return "mediagen help " + cmd.Name()
 	}
-	switch path := cmd.CommandPath(); path {
-	case "mediagen help":
-		return "mediagen help images generate\nmediagen help exit-codes"
-	case "mediagen completion", "mediagen completion bash":
-		return "mediagen completion bash > ~/.local/share/bash-completion/completions/mediagen"
-	case "mediagen completion zsh":
-		return `mediagen completion zsh > "${fpath[1]}/_mediagen"`
-	case "mediagen completion fish":
-		return "mediagen completion fish > ~/.config/fish/completions/mediagen.fish"
-	case "mediagen completion powershell":
-		return "mediagen completion powershell | Out-String | Invoke-Expression"
-	default:
-		panic("gendocs: " + path + " has no example")
-	}
+	return cmd.Example
 }
 
 // completions returns the completion script of each shell.
