@@ -30,3 +30,16 @@ func thenFail(err error, pictures ...[]byte) doFunc {
 		return reply, err
 	}
 }
+
+// drawAll answers with as many pictures as were asked for.
+func drawAll(_ context.Context, call engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+	return draw(call, sink)
+}
+
+// during does something between payment and the pictures.
+func during(something func()) doFunc {
+	return func(_ context.Context, call engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+		something()
+		return draw(call, sink)
+	}
+}

@@ -27,7 +27,7 @@ func needs(t *testing.T, format string) {
 // converted when a file was named.
 func TestFormat(t *testing.T) {
 	t.Parallel()
-	png, jpeg := tinyPNG(), jpegOf(8, 6, color.White)
+	png, jpeg := tinyPNG(), jpegOf(color.White)
 	tests := []struct {
 		name                      string
 		model, flag, dest, config string
@@ -74,7 +74,9 @@ func TestFormat(t *testing.T) {
 			if a.Width != 8 || a.Height != 6 {
 				t.Errorf("size %dx%d", a.Width, a.Height)
 			}
-			warned := slices.ContainsFunc(res.Warnings, func(w string) bool { return w == "picture 1 was asked for as jpeg and came as png; the extension follows the bytes" })
+			warned := slices.ContainsFunc(res.Warnings, func(w string) bool {
+				return w == "picture 1 was asked for as jpeg and came as png; the extension follows the bytes"
+			})
 			if warned != tt.warned {
 				t.Errorf("warnings %q", res.Warnings)
 			}
@@ -202,4 +204,51 @@ func jsonOf(t testing.TB, v any) string {
 	raw, err := json.Marshal(v)
 	must(t, err)
 	return string(raw)
+}
+
+// TestVendorDecidesTheFormat: nothing is sent, and what comes is converted.
+func TestVendorDecidesTheFormat(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		flag, config, dest string
+		mime               string
+	}{
+		"flag": {flag: "jpg", mime: "image/jpeg"}, "setting": {config: "jpeg", mime: "image/jpeg"},
+		"file": {dest: "a.jpg", mime: "image/jpeg"}, "nothing": {mime: "image/png"},
+	} {
+		f := &fake{name: "google", do: answer(tinyPNG())}
+		r := newRig(t, options{providers: []engine.ImageProvider{f}, noJournal: true, change: func(c *engine.Config) {
+			c.Defaults.OutputFormat = tt.config
+		}})
+		req := engine.NewGenerateImages()
+		req.Prompt, req.Model, req.OutputFormat = secretPrompt, "gemini-nano-banana-2.1", tt.flag
+		res, err := r.GenerateImages(t.Context(), req, engine.Output{Dest: tt.dest}, nil)
+		must(t, err)
+		if call := f.last(t); call.OutputFormat != "" || call.Quality != "" || call.Size != "" {
+			t.Errorf("%s: sent %+v", name, call)
+		}
+		if a := res.Assets[0]; a.MediaType != tt.mime || sniff.Detect(read(t, a.Path)).MIME != tt.mime {
+			t.Errorf("%s: got %+v", name, a)
+		}
+	}
+	r := newRig(t, options{providers: []engine.ImageProvider{&fake{name: "google"}}, noJournal: true})
+	req := engine.NewGenerateImages()
+	req.Prompt, req.Model, req.OutputFormat = secretPrompt, "gemini-nano-banana-2.1", "tiff"
+	_, err := r.GenerateImages(t.Context(), req, engine.Output{}, nil)
+	e := wantError(t, err, engine.KindUnsupported, fault.UnsupportedOperation, engine.BilledNo)
+	contains(t, e.Message, "this build can write tiff; use ", "png", "jpeg")
+}
+
+// TestTooLargeToConvert is saved as it came: a conversion needs the whole picture in memory.
+func TestTooLargeToConvert(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, options{
+		providers: []engine.ImageProvider{&fake{do: answer(tinyPNG())}}, noJournal: true,
+		change: func(c *engine.Config) { c.Bounds.SaveImage = 10; c.Now = nil },
+	})
+	_, err := r.GenerateImages(t.Context(), small(), engine.Output{Dest: "a.jpg"}, nil)
+	must(t, err)
+	if diff := cmp.Diff([]string{"a.png"}, r.files()); diff != "" {
+		t.Error(diff)
+	}
 }

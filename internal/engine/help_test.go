@@ -150,12 +150,11 @@ func filesBelow(t testing.TB, dir string) []string {
 	return names
 }
 
-func (r *rig) write(name string, data []byte) string {
+func (r *rig) write(name string, data []byte) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, name)
 	mkdir(r.t, filepath.Dir(path))
 	must(r.t, os.WriteFile(path, data, 0o600))
-	return path
 }
 
 func (r *rig) in(name string) string { return filepath.Join(r.dir, name) }
@@ -344,8 +343,9 @@ func small() *engine.GenerateImages {
 	return r
 }
 
-// wantError checks an error's kind, code and answer about money, and that it does not tell the prompt.
-func wantError(t testing.TB, err error, kind engine.Kind, code fault.Code, billed engine.Billed) *engine.Error {
+// wantError checks an error's kind, code and answer about money, and that it does not tell the prompt. It returns a
+// copy, for closer looks.
+func wantError(t testing.TB, err error, kind engine.Kind, code fault.Code, billed engine.Billed) engine.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s %s", kind, code)
@@ -358,7 +358,7 @@ func wantError(t testing.TB, err error, kind engine.Kind, code fault.Code, bille
 		t.Errorf("got kind %s, code %s, billed %q, want %s, %s, %q: %v", e.Kind, e.Code, e.Billed, kind, code, billed, err)
 	}
 	noPrompt(t, e)
-	return e
+	return *e
 }
 
 func noPrompt(t testing.TB, e *engine.Error) {
@@ -379,8 +379,11 @@ func contains(t testing.TB, text string, parts ...string) {
 	}
 }
 
+// tinyColor fills the smallest picture.
+var tinyColor = color.NRGBA{R: 200, A: 255}
+
 // tinyPNG is the smallest picture that is one.
-var tinyPNG = sync.OnceValue(func() []byte { return pngOf(8, 6, color.NRGBA{R: 200, A: 255}) })
+var tinyPNG = sync.OnceValue(func() []byte { return pngOf(8, 6, tinyColor) })
 
 func fill(w, h int, c color.Color) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -402,9 +405,10 @@ func encodePNG(img image.Image) []byte {
 
 func pngOf(w, h int, c color.Color) []byte { return encodePNG(fill(w, h, c)) }
 
-func jpegOf(w, h int, c color.Color) []byte {
+// jpegOf is a JPEG of the size of tinyPNG.
+func jpegOf(c color.Color) []byte {
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, fill(w, h, c), nil); err != nil {
+	if err := jpeg.Encode(&b, fill(8, 6, c), nil); err != nil {
 		panic(err) // into memory
 	}
 	return b.Bytes()
@@ -435,5 +439,3 @@ func (p *record) kinds() []engine.EventKind {
 	}
 	return slices.Compact(kinds)
 }
-
-func ptr[T any](v T) *T { return &v }

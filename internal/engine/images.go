@@ -13,7 +13,7 @@ func (e *Engine) GenerateImages(ctx context.Context, r *GenerateImages, out Outp
 	if err := checkFields(r.Params(noWords), r.Prompt); err != nil {
 		return nil, told(opGenerate, err)
 	}
-	d, err := e.resolve(opGenerate, &r.Image, out)
+	d, err := e.resolve(opGenerate, &r.Image, out) //nolint:contextcheck // looks at tables and the disk, waits for nothing
 	if err != nil {
 		return nil, told(opGenerate, err)
 	}
@@ -30,11 +30,11 @@ func (e *Engine) EditImages(ctx context.Context, r *EditImages, out Output, p Pr
 	if err := checkFields(r.Params(noWords), r.Prompt); err != nil {
 		return nil, told(opEdit, err)
 	}
-	d, err := e.resolve(opEdit, &r.Image, out)
+	d, err := e.resolve(opEdit, &r.Image, out) //nolint:contextcheck // looks at tables and the disk, waits for nothing
 	if err != nil {
 		return nil, told(opEdit, err)
 	}
-	if d.inputs, err = e.openInputs(r); err != nil {
+	if d.inputs, err = e.openInputs(r); err != nil { //nolint:contextcheck // reads local files, waits for nothing
 		return nil, told(opEdit, err)
 	}
 	defer d.close()
@@ -91,15 +91,17 @@ func (e *Engine) run(ctx context.Context, d *draft, p Progress, call imageFunc) 
 		return nil, told(d.operation, err)
 	}
 	defer func() { _ = target.Close() }() // releases handles; the files are complete or gone by then
-	s := &session{e: e, d: d, target: target, progress: p, created: e.cfg.Now().UTC(), warnings: unique(d.warnings)}
+	s := &session{
+		e: e, d: d, caller: ctx, target: target, progress: p, created: e.cfg.Now().UTC(), warnings: unique(d.warnings),
+	}
 	if err := s.begin(ctx); err != nil {
 		return nil, told(d.operation, err)
 	}
 	paid, cancel := e.paidContext(ctx)
 	defer cancel()
-	s.caller, s.abandon = ctx, cancel
+	s.abandon = cancel
 	reply, callErr := call(paid, d.call, s)
-	return s.settle(reply, callErr)
+	return s.settle(reply, callErr) //nolint:contextcheck // the journal hears the end whatever was cancelled
 }
 
 // stopped says why nothing is sent any more when the caller gave up or ran out of time, or nil.
@@ -127,7 +129,7 @@ func (s *session) begin(ctx context.Context) error {
 		}
 	}
 	if err := stopped(ctx); err != nil {
-		s.unsent(err)
+		s.unsent(err) //nolint:contextcheck // the journal hears the end whatever was cancelled
 		return err
 	}
 	send(s.progress, Event{Kind: EventSent, Total: s.d.call.N})
@@ -148,7 +150,7 @@ func (s *session) enter(ctx context.Context) error {
 	s.job, s.created = job.ID, job.Created
 	if err := s.journal.Update(ctx, job.ID, journal.Update{Sent: true}); err != nil {
 		err = either(stopped(ctx), err)
-		s.unsent(err)
+		s.unsent(err) //nolint:contextcheck // the journal hears the end whatever was cancelled
 		return err
 	}
 	return nil

@@ -137,7 +137,8 @@ func checkPicture(s *Source) error {
 	if slices.Contains(editTypes, s.Type.MIME) {
 		return nil
 	}
-	return fault.New(fault.MIMEMismatch, "the file is %s by its bytes; image models take png, jpeg and webp", mimeOr(s.Type))
+	return fault.New(fault.MIMEMismatch, "the file is %s by its bytes; image models take png, jpeg and webp",
+		mimeOr(s.Type))
 }
 
 // named puts a source's name before a fault's message.
@@ -214,7 +215,8 @@ func (e *Engine) checkOverlay(s *Source, what string, first imaging.Info) error 
 		return fault.New(fault.InvalidImage, "%s %s is %dx%d, but the first picture is %dx%d%s; both must match",
 			what, s.Name, w, h, fw, fh, turned(first))
 	case !info.Alpha:
-		return whiteHint(fault.New(fault.InvalidImage, "%s %s has no alpha channel, so nothing could change", what, s.Name), what)
+		return whiteHint(fault.New(fault.InvalidImage, "%s %s has no alpha channel, so nothing could change",
+			what, s.Name), what)
 	case info.Transparent == 0:
 		return whiteHint(fault.New(fault.InvalidImage, "%s %s has no fully transparent pixel, so nothing could change",
 			what, s.Name), what)

@@ -71,7 +71,7 @@ func editOf(images ...string) *engine.EditImages {
 // noise is a picture that does not compress, so that its base64 text is long.
 func noise(w, h int) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a fixture
+	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range img.Pix {
 		img.Pix[i] = byte(rng.Uint32())
 	}
@@ -211,33 +211,44 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, os.ErrClosed }
 
 // TestSizesByDoor: what an MCP caller sends inside of a request has the MCP bounds; files have the model's own at both
-// doors.
+// doors. The bounds are a thousandth of the real ones, to which the corpus holds the engine.
 func TestSizesByDoor(t *testing.T) {
 	t.Parallel()
-	nine := padded(9_000_000)
-	inline := "base64:" + base64.StdEncoding.EncodeToString(nine)
-	eleven := "base64:" + base64.StdEncoding.EncodeToString(padded(11_000_000))
+	inline := func(size int) string { return "base64:" + base64.StdEncoding.EncodeToString(padded(size)) }
+	nine := inline(9_000)
 	tests := []struct {
 		name   string
 		mcp    bool
 		images []string
+		mask   bool
 		code   fault.Code
 	}{
-		{"MCP, one inline", true, []string{inline}, ""},
-		{"MCP, one inline above the bound", true, []string{eleven}, fault.ItemTooLarge},
-		{"MCP, four inline", true, []string{inline, inline, inline, inline}, fault.RequestTooLarge},
-		{"MCP, files of the same size", true, []string{"nine.png", "nine.png", "nine.png", "nine.png", "twenty.png"}, ""},
-		{"MCP, a file above the model's bound", true, []string{"huge.png"}, fault.ItemTooLarge},
-		{"shell, four inline", false, []string{inline, inline, inline, inline, eleven}, ""},
-		{"shell, a file above the model's bound", false, []string{"huge.png"}, fault.ItemTooLarge},
+		{"MCP, one inline", true, []string{inline(10_000)}, false, ""},
+		{"MCP, one inline above the bound", true, []string{inline(10_001)}, false, fault.ItemTooLarge},
+		{"MCP, three inline", true, []string{nine, nine, nine}, false, ""},
+		{"MCP, four inline", true, []string{nine, nine, nine, nine}, false, fault.RequestTooLarge},
+		{"MCP, four with the mask", true, []string{nine, nine, nine}, true, fault.RequestTooLarge},
+		{"MCP, files of the same size", true, []string{"9.png", "9.png", "9.png", "9.png", "20.png"}, false, ""},
+		{"MCP, files and inline", true, []string{"20.png", nine, "20.png", nine, nine}, false, ""},
+		{"MCP, a file above the model's bound", true, []string{"50.png"}, false, fault.ItemTooLarge},
+		{"shell, five inline", false, []string{nine, nine, nine, nine, inline(50_000)}, false, ""},
+		{"shell, one inline above the model's bound", false, []string{inline(50_001)}, false, fault.ItemTooLarge},
+		{"shell, a file above the model's bound", false, []string{"50.png"}, false, fault.ItemTooLarge},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, _ := editRig(t, options{mcp: tt.mcp})
-			r.write("nine.png", nine)
-			r.write("twenty.png", padded(20_000_000))
-			r.write("huge.png", padded(50_000_001))
-			_, err := r.EditImages(t.Context(), editOf(tt.images...), engine.Output{}, nil)
+			t.Parallel()
+			r, _ := editRig(t, options{mcp: tt.mcp, change: func(c *engine.Config) {
+				c.Bounds.ItemBytes, c.Bounds.RequestBytes, c.Bounds.ShellImage = 10_000, 32_000, 50_000
+			}})
+			r.write("9.png", padded(9_000))
+			r.write("20.png", padded(20_000))
+			r.write("50.png", padded(50_001))
+			req := editOf(tt.images...)
+			if tt.mask {
+				req.Mask = "base64:" + base64.StdEncoding.EncodeToString(append(encodePNG(overlay(8, 6)), make([]byte, 9_000)...))
+			}
+			_, err := r.EditImages(t.Context(), req, engine.Output{}, nil)
 			if tt.code == "" {
 				must(t, err)
 				return
@@ -248,19 +259,21 @@ func TestSizesByDoor(t *testing.T) {
 }
 
 // padded is a picture of exactly so many bytes.
-func padded(size int) []byte { return append(bytes.Clone(tinyPNG()), make([]byte, size-len(tinyPNG()))...) }
+func padded(size int) []byte {
+	return append(bytes.Clone(tinyPNG()), make([]byte, size-len(tinyPNG()))...)
+}
 
 // TestUploadNames are safe in a multipart header.
 func TestUploadNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"plain.png":                      "plain.png",
-		"ünïcode 図.png":                  "ünïcode 図.png",
-		"quo\"te.png":                    "quo_te.png",
-		"back\\slash.png":                "back_slash.png",
-		"line\u2028sep.png":              "line_sep.png",
-		"bidi\u202etxt.png":              "bidi_txt.png",
-		"bad\xffutf8.png":                "bad_utf8.png",
+		"plain.png":                       "plain.png",
+		"ünïcode 図.png":                   "ünïcode 図.png",
+		"quo\"te.png":                     "quo_te.png",
+		"back\\slash.png":                 "back_slash.png",
+		"line\u2028sep.png":               "line_sep.png",
+		"bidi\u202etxt.png":               "bidi_txt.png",
+		"bad\xffutf8.png":                 "bad_utf8.png",
 		strings.Repeat("x", 150) + ".png": strings.Repeat("x", 96) + ".png",
 	} {
 		r, got := editRig(t, options{noJournal: true})
@@ -311,7 +324,7 @@ func overlay(w, h int) *image.NRGBA {
 func withOrientation(jpeg []byte, orientation byte) []byte {
 	tiff := []byte{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0}
 	body := append([]byte("Exif\x00\x00"), tiff...)
-	seg := binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(body)+2)) //nolint:gosec // short
+	seg := binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(body)+2))
 	return append(append(append([]byte{}, jpeg[:2]...), append(seg, body...)...), jpeg[2:]...)
 }
 
@@ -331,7 +344,7 @@ func TestMasks(t *testing.T) {
 		{name: "another size", image: "a.png", mask: encodePNG(overlay(8, 7)), says: "8x7"},
 		{name: "no alpha", image: "a.png", mask: tinyPNG(), says: "no alpha channel", hint: true},
 		{name: "half transparent only", image: "a.png", mask: encodePNG(half), says: "no fully transparent pixel", hint: true},
-		{name: "jpeg", image: "a.png", mask: jpegOf(8, 6, color.White), says: "image/jpeg; it must be a png", hint: true},
+		{name: "jpeg", image: "a.png", mask: jpegOf(color.White), says: "image/jpeg; it must be a png", hint: true},
 		{name: "web page", image: "a.png", mask: []byte("<html>"), says: "text/html; it must be a png", hint: true},
 		{name: "cut", image: "a.png", mask: encodePNG(overlay(8, 6))[:60], says: "mask.png"},
 	}
@@ -340,7 +353,7 @@ func TestMasks(t *testing.T) {
 			t.Parallel()
 			r, got := editRig(t, options{})
 			r.write("a.png", tinyPNG())
-			r.write("turned.jpg", withOrientation(jpegOf(8, 6, color.White), 6))
+			r.write("turned.jpg", withOrientation(jpegOf(color.White), 6))
 			r.write("mask.png", tt.mask)
 			for _, what := range []string{"mask", "markup"} {
 				req := editOf(tt.image, "a.png")

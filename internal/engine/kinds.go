@@ -32,8 +32,8 @@ func kindOf(code fault.Code) Kind {
 	}
 }
 
-// AsError returns err as an *Error: as it is, translated from a fault, or as a plain failure. Local work that the caller
-// broke off is interrupted, whatever the part that noticed calls it. AsError returns nil for nil.
+// AsError returns err as an *Error: as it is, translated from a fault, or as a plain failure. Local work that the
+// caller broke off is interrupted, whatever the part that noticed calls it. AsError returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

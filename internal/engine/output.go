@@ -19,30 +19,20 @@ const spaceAPicture = 32 << 20
 
 // format settles the output format: the flag, the ending of the file named with -o, the setting, else the provider's.
 func (e *Engine) format(d *draft) error {
-	ext := e.destExt(d.out)
-	if ext != "" {
-		t, ok := sniff.ByExt(ext)
-		if !ok || t.Kind != sniff.KindImage && t.Ext != "svg" {
-			return fault.New(fault.InvalidArgument, "-o ends in .%s, which is no picture format; use .png, .jpg or .webp", ext)
-		}
-		if want, ok := sniff.ByExt(d.call.OutputFormat); ok && want.MIME != t.MIME {
-			return fault.New(fault.InvalidArgument, "-o ends in .%s, but the output format is %s; make both the same", ext,
-				d.call.OutputFormat)
-		}
-		d.convert = t.Ext
+	if err := e.destFormat(d); err != nil {
+		return err
 	}
+	formats := d.model.Formats
 	switch {
 	case d.call.OutputFormat != "":
-	case d.convert != "":
-		d.call.OutputFormat = d.convert
-		if d.known && len(d.model.Formats) > 0 && !slices.Contains(d.model.Formats, d.convert) {
-			d.call.OutputFormat = "" // the model's own format is converted
-			return d.canConvert()
-		}
-	default:
+	case d.convert == "":
 		d.call.OutputFormat = e.cfg.Defaults.OutputFormat
+	case d.known && len(formats) > 0 && !slices.Contains(formats, d.convert):
+		return d.canConvert() // what the model makes by itself
+	default:
+		d.call.OutputFormat = d.convert
 	}
-	if d.call.OutputFormat == "" || !d.known || d.model.Permissive || len(d.model.Formats) > 0 {
+	if d.call.OutputFormat == "" || !d.known || d.model.Permissive || len(formats) > 0 {
 		return nil
 	}
 	// The vendor decides on the format of this model: nothing is sent, and what comes is converted.
@@ -51,6 +41,24 @@ func (e *Engine) format(d *draft) error {
 		d.convert = t.Ext
 	}
 	return d.canConvert()
+}
+
+// destFormat takes the format from the ending of a file named with -o.
+func (e *Engine) destFormat(d *draft) error {
+	ext := e.destExt(d.out)
+	if ext == "" {
+		return nil
+	}
+	t, ok := sniff.ByExt(ext)
+	if !ok || t.Kind != sniff.KindImage && t.Ext != "svg" {
+		return fault.New(fault.InvalidArgument, "-o ends in .%s, which is no picture format; use .png, .jpg or .webp", ext)
+	}
+	if want, ok := sniff.ByExt(d.call.OutputFormat); ok && want.MIME != t.MIME {
+		return fault.New(fault.InvalidArgument, "-o ends in .%s, but the output format is %s; make both the same", ext,
+			d.call.OutputFormat)
+	}
+	d.convert = t.Ext
+	return nil
 }
 
 // canConvert refuses a conversion that this build cannot make, before anything is paid.

@@ -44,7 +44,7 @@ func (p *picture) Abort() {
 func (p *picture) Commit() error {
 	if p.broken != nil {
 		p.lose(p.broken)
-		return nil
+		return nil //nolint:nilerr // told when the call is settled
 	}
 	t := p.convert(sniff.Detect(p.temp.Head()))
 	a := Asset{Index: p.slot.Index, Partial: p.slot.Partial, MediaType: orString(t.MIME, "application/octet-stream")}

@@ -61,8 +61,8 @@ func (e *Engine) notPiped(res *Result, a *Asset, cause error) *Error {
 	if !errors.Is(cause, errStdout) {
 		return AsError(fault.Caused(fault.IOFailed, cause, "the picture at %s cannot be read back", a.Path)).Bill(BilledYes)
 	}
-	err := AsError(fault.Caused(fault.IOFailed, cause, "the picture could not be written to stdout; it is safe at %s", a.Path)).
-		Bill(BilledYes)
+	err := AsError(fault.Caused(fault.IOFailed, cause, "the picture could not be written to stdout; it is safe at %s",
+		a.Path)).Bill(BilledYes)
 	if res.Job == nil || res.Job.ID == "" {
 		return err
 	}
@@ -79,7 +79,8 @@ func (e *Engine) piped(ctx context.Context, res *Result, a *Asset) error {
 	}
 	if jr != nil && res.Job != nil {
 		done := journal.Asset{
-			Index: a.Index, Path: stdoutPath, MIME: a.MediaType, SHA256: a.SHA256, Bytes: a.Bytes, Width: a.Width, Height: a.Height,
+			Index: a.Index, Path: stdoutPath, MIME: a.MediaType, SHA256: a.SHA256, Bytes: a.Bytes,
+			Width: a.Width, Height: a.Height,
 		}
 		settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer cancel()

@@ -37,7 +37,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		{name: "n above", req: func(g *generate) { g.N = 11 }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "n above, unknown model", req: func(g *generate) { g.N, g.Model = 11, "test-model" }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "partials", req: func(g *generate) { g.Partials = 4 }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
-		{name: "compression", req: func(g *generate) { g.OutputFormat, g.OutputCompression = "jpeg", ptr(101) }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
+		{name: "compression", req: func(g *generate) { g.OutputFormat, g.OutputCompression = "jpeg", new(101) }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "size", req: func(g *generate) { g.Size = "1000x1000" }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "quality", req: func(g *generate) { g.Quality = "ultra" }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "several at once", req: func(g *generate) { g.Quality, g.Size = "ultra", "1x1" }, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
@@ -47,8 +47,8 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		{name: "stdout and sidecar", out: engine.Output{Stream: true, Sidecar: true}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "stdout and template", out: engine.Output{Stream: true, Template: "x"}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "stdout and partials", req: func(g *generate) { g.Partials = 1 }, out: engine.Output{Stream: true}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
-		{name: "cap", out: engine.Output{MaxCost: ptr(int64(1))}, kind: engine.KindOverBudget, code: "over_budget"},
-		{name: "unknown cost under a cap", req: func(g *generate) { g.Model = "test-model" }, out: engine.Output{MaxCost: ptr(int64(1e9))}, kind: engine.KindOverBudget, code: "cost_unknown"},
+		{name: "cap", out: engine.Output{MaxCost: new(int64(1))}, kind: engine.KindOverBudget, code: "over_budget"},
+		{name: "unknown cost under a cap", req: func(g *generate) { g.Model = "test-model" }, out: engine.Output{MaxCost: new(int64(1e9))}, kind: engine.KindOverBudget, code: "cost_unknown"},
 		{name: "template", out: engine.Output{Template: "{nope}"}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "template that climbs", out: engine.Output{Template: "../x"}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 		{name: "existing target", out: engine.Output{Dest: "there.png"}, kind: engine.KindExists, code: fault.Exists},
@@ -273,4 +273,3 @@ func TestNoJournal(t *testing.T) {
 	_, err = r.ResumeJob(t.Context(), "abcd", "", false)
 	wantError(t, err, engine.KindInvalidRequest, fault.InvalidArgument, engine.BilledNo)
 }
-

@@ -9,8 +9,8 @@ import (
 	"mediagen/internal/param"
 )
 
-// Image is what generating and editing have in common. An empty field means: the configured default, else the contract's,
-// else the provider's. JSON names are the wire names of both doors.
+// Image is what generating and editing have in common. An empty field means: the configured default, else the
+// contract's, else the provider's. JSON names are the wire names of both doors.
 type Image struct {
 	Prompt            string   `json:"prompt"`
 	Provider          string   `json:"provider"`
@@ -59,7 +59,7 @@ func NewEditImages() *EditImages { return &EditImages{Image: Image{N: 1}} }
 
 // Params describes the request's parameters in the order in which help shows them.
 func (r *GenerateImages) Params(words Words) param.Set {
-	set := r.Image.params(words)
+	set := r.params(words)
 	return append(set,
 		param.OpenEnum(&r.Moderation, "moderation", "strictness of the provider's moderation", words("moderation")...))
 }
@@ -67,13 +67,15 @@ func (r *GenerateImages) Params(words Words) param.Set {
 // Params describes the request's parameters in the order in which help shows them.
 func (r *EditImages) Params(words Words) param.Set {
 	own := param.Set{
-		param.Files(&r.Images, "image", "picture to edit: path, file:// URL, data URL, base64: text, or - for stdin (1 to 16)").
+		param.Files(&r.Images, "image",
+			"picture to edit: path, file:// URL, data URL, base64: text, or - for stdin (1 to 16)").
 			Need().Between(1, 16).Shorthand("i"),
 		param.File(&r.Mask, "mask", "PNG whose fully transparent pixels mark what may change"),
-		param.Bool(&r.MaskWhiteIsEdit, "mask_white_is_edit", "the mask is black and white; convert it so that white may change"),
+		param.Bool(&r.MaskWhiteIsEdit, "mask_white_is_edit",
+			"the mask is black and white; convert it so that white may change"),
 		param.File(&r.Markup, "markup", "transparent PNG laid over the first picture, with drawn instructions"),
 	}
-	set := append(own, r.Image.params(words)...)
+	set := append(own, r.params(words)...)
 	return append(set, param.OpenEnum(&r.InputFidelity, "input_fidelity",
 		"how closely to keep to the inputs, on models that take it", words("input_fidelity")...))
 }
@@ -88,8 +90,8 @@ func (r *Image) params(words Words) param.Set {
 		param.OpenEnum(&r.Size, "size", "WIDTHxHEIGHT in pixels, or auto", words("size")...),
 		param.OpenEnum(&r.Quality, "quality", "effort of rendering, and price", words("quality")...),
 		param.OpenEnum(&r.Background, "background", "background of the picture", words("background")...),
-		param.OpenEnum(&r.OutputFormat, "output_format", "file format, by default that of the name given with -o, else the provider's",
-			words("output_format")...),
+		param.OpenEnum(&r.OutputFormat, "output_format",
+			"file format, by default that of the name given with -o, else the provider's", words("output_format")...),
 		param.OptInt(&r.OutputCompression, "output_compression", "compression of jpeg and webp in percent").Between(0, 100),
 		param.OpenEnum(&r.Complexity, "complexity", "planning effort, independent of quality", words("complexity")...),
 		param.Int(&r.Partials, "partials", "save up to this many partial pictures while the final one is made").Between(0, 3),
@@ -99,7 +101,8 @@ func (r *Image) params(words Words) param.Set {
 		param.OpenEnum(&r.SVGEffort, "svg_effort", "reasoning effort of the svg's author model", words("svg_effort")...),
 		param.String(&r.SafetyIdentifier, "safety_identifier", "stable hashed id of the end user"),
 		param.String(&r.User, "user", "older name of safety-identifier"),
-		param.Strings(&r.Param, "param", "key=value passed to the server as it is (repeatable); a JSON value keeps its type").Repeat(),
+		param.Strings(&r.Param, "param",
+			"key=value passed to the server as it is (repeatable); a JSON value keeps its type").Repeat(),
 	}
 }
 

@@ -133,8 +133,21 @@ func TestExtras(t *testing.T) {
 func TestExtrasRefused(t *testing.T) {
 	t.Parallel()
 	for _, pairs := range [][]string{
-		{"nonsense"}, {"=1"}, {" =1"}, {"n=11"}, {"size=9x9"}, {"SIZE=9x9"}, {" size =9x9"}, {"prompt=x"}, {"image[]=x"},
-		{"svg[model]=x"}, {"stream=true"}, {"partial_images=3"}, {"a=1", "a=2"}, {"mask=x"}, {"model=dall-e-3"},
+		{"nonsense"},
+		{"=1"},
+		{" =1"},
+		{"n=11"},
+		{"size=9x9"},
+		{"SIZE=9x9"},
+		{" size =9x9"},
+		{"prompt=x"},
+		{"image[]=x"},
+		{"svg[model]=x"},
+		{"stream=true"},
+		{"partial_images=3"},
+		{"a=1", "a=2"},
+		{"mask=x"},
+		{"model=dall-e-3"},
 	} {
 		r := newRig(t, options{providers: []engine.ImageProvider{&fake{}}, noJournal: true})
 		req := small()

@@ -232,7 +232,7 @@ func TestFieldsReachTheProvider(t *testing.T) {
 	req := &engine.GenerateImages{
 		Image: engine.Image{
 			Prompt: secretPrompt, Model: "gpt-image-2.6-flare", N: 2, Size: "1024x1024", Quality: "low", Background: "opaque",
-			OutputFormat: "webp", OutputCompression: ptr(0), Complexity: "low", Partials: 2, SafetyIdentifier: "sid", User: "u",
+			OutputFormat: "webp", OutputCompression: new(0), Complexity: "low", Partials: 2, SafetyIdentifier: "sid", User: "u",
 			Param: []string{"seed=7"},
 		},
 		Moderation: "low",
@@ -241,7 +241,7 @@ func TestFieldsReachTheProvider(t *testing.T) {
 	must(t, err)
 	want := engine.ImageCall{
 		Model: "gpt-image-2.6-flare", Prompt: secretPrompt, N: 2, Size: "1024x1024", Quality: "low", Background: "opaque",
-		Moderation: "low", OutputFormat: "webp", OutputCompression: ptr(0), Complexity: "low", Partials: 2,
+		Moderation: "low", OutputFormat: "webp", OutputCompression: new(0), Complexity: "low", Partials: 2,
 		SafetyIdentifier: "sid", User: "u",
 	}
 	got := f.last(t)

@@ -25,8 +25,8 @@ type JobInfo struct {
 	Created  time.Time `json:"created"`
 }
 
-// Asset is a saved picture. Paths are absolute. A partial picture has Partial > 0; an asset in the spool has Spooled set
-// and is not at its final name yet.
+// Asset is a saved picture. Paths are absolute. A partial picture has Partial > 0; an asset in the spool has Spooled
+// set and is not at its final name yet; one that only has a URL was made and not read.
 type Asset struct {
 	Path      string  `json:"path,omitempty"`
 	URL       string  `json:"url,omitempty"`

@@ -14,8 +14,8 @@ import (
 )
 
 // ResumeJob moves a job's pictures from the spool to where they were meant to go. dest, when not empty, is a directory
-// that takes them instead. A picture that cannot be moved does not hold up the others; the first such error is returned,
-// and that picture stays in the spool.
+// that takes them instead. A picture that cannot be moved stays in the spool and does not hold up the others; the first
+// such error is returned.
 func (e *Engine) ResumeJob(ctx context.Context, id, dest string, overwrite bool) (*Result, error) {
 	jr, err := e.jobs(ctx)
 	if err != nil {

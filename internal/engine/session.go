@@ -30,6 +30,7 @@ type session struct {
 	caller    context.Context    //nolint:containedctx // the one whose cancel ends the wait, not the request
 	abandon   context.CancelFunc // ends the call
 	withdrawn atomic.Bool        // the caller gave up while nothing was at the provider
+	release   []func()           // what listens to the caller
 
 	assets   []Asset // saved, partials included
 	links    []Asset // made, but lying at another place
@@ -62,13 +63,16 @@ func (s *session) Link(index int, rawURL string) {
 }
 
 // Retrying reports that the request goes again. During the pause nothing is at the provider, so the caller's cancel
-// still keeps the request from being sent.
+// still keeps the request from being sent; once the pause is over it does not.
 func (s *session) Retrying(_ int, pause time.Duration, cause error) {
+	until := time.Now().Add(pause)
 	stop := context.AfterFunc(s.caller, func() {
-		s.withdrawn.Store(errors.Is(s.caller.Err(), context.Canceled))
-		s.abandon()
+		if time.Now().Before(until) {
+			s.withdrawn.Store(errors.Is(s.caller.Err(), context.Canceled))
+			s.abandon()
+		}
 	})
-	time.AfterFunc(pause, func() { stop() })
+	s.release = append(s.release, func() { stop() })
 	send(s.progress, Event{Kind: EventRetrying, Pause: pause, Message: cause.Error()})
 }
 
@@ -81,15 +85,15 @@ func (s *session) Warn(message string) {
 	send(s.progress, Event{Kind: EventWarning, Message: message})
 }
 
-// write changes the row under a context that no caller can cancel.
+// write changes the row, whatever the caller has cancelled by then.
 func (s *session) write(u journal.Update) error {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.caller), settleTime)
 	defer cancel()
 	return s.journal.Update(ctx, s.job, u)
 }
 
-// note records an asset. A journal that fails after the money is spent must cost neither a picture nor the time in which
-// the next one arrives: what it did not take waits until the call is settled.
+// note records an asset. A journal that fails after the money is spent must cost neither a picture nor the time in
+// which the next one arrives: what it did not take waits until the call is settled.
 func (s *session) note(a journal.Asset) {
 	if s.journal == nil {
 		return

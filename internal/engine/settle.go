@@ -13,6 +13,9 @@ import (
 
 // settle decides how the call ended, writes it down and builds the result.
 func (s *session) settle(reply ImageReply, callErr error) (*Result, error) {
+	for _, stop := range s.release {
+		stop()
+	}
 	final := s.finals()
 	err := s.verdict(final, reply, callErr)
 	s.oneForStdout()

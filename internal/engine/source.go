@@ -109,7 +109,8 @@ func (e *Engine) inlineLimit() int64 {
 // existing file wins.
 func looksBase64(ref string) bool {
 	return len(ref) >= minBareBase64 && !strings.ContainsFunc(ref, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/=-_ \r\n\t", r)
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("+/=-_ \r\n\t", r)
 	})
 }
 

@@ -45,8 +45,10 @@ func (e *Engine) TestPath(path string, write bool) Verdict {
 		access, word = workspace.Write, "write"
 	}
 	if hasURLScheme(path) {
-		return Verdict{Target: path, Access: word, Rule: "URLs are not open yet", Code: string(fault.UnsupportedOperation),
-			Reason: "URL policies come with fetching; only paths can be tested"}
+		return Verdict{
+			Target: path, Access: word, Rule: "URLs are not open yet", Code: string(fault.UnsupportedOperation),
+			Reason: "URL policies come with fetching; only paths can be tested",
+		}
 	}
 	d := e.cfg.Workspace.Check(path, access)
 	v := Verdict{Target: path, Access: word, Allow: d.Allow, Path: d.Path, Rule: d.Rule}
