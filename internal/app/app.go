@@ -40,23 +40,23 @@ type Process struct {
 // System returns the real process.
 func System() Process {
 	// Without a working or home directory the settings that need one say so themselves.
-	work, _ := os.Getwd()       //nolint:errcheck // empty means none
-	home, _ := os.UserHomeDir() //nolint:errcheck // empty means none
+	work, _ := os.Getwd()
+	home, _ := os.UserHomeDir()
 	return Process{
 		Args: os.Args[1:], Environ: os.Environ(), WorkDir: work, HomeDir: home,
-		Streams: iostreams.System(os.Getenv), Now: time.Now, //nolint:forbidigo // the process environment enters here
+		Streams: iostreams.System(os.Getenv), Now: time.Now,
 	}
 }
 
 // Run runs one command line. ctx ends the wait, abort ends paid requests.
 func Run(ctx, abort context.Context, p Process) int {
-	a := newApp(p, abort)
+	a := newApp(abort, p)
 	defer a.close()
 	return cli.Execute(ctx, a.deps(), p.Args)
 }
 
 // Deps returns the command line's dependencies, for documentation that is made from the command tree.
-func Deps(p Process) cli.Deps { return newApp(p, context.Background()).deps() }
+func Deps(p Process) cli.Deps { return newApp(context.Background(), p).deps() }
 
 // app is one run of the program.
 type app struct {
@@ -69,15 +69,17 @@ type app struct {
 	ws      *workspace.Workspace
 	closers []func()
 	builtIn func() *catalog.Catalog
+	imaging func() engine.Imaging
 
 	mu       sync.Mutex
 	journal  *journal.Journal
 	emulator *emulator.Server
 }
 
-func newApp(p Process, abort context.Context) *app {
+func newApp(abort context.Context, p Process) *app {
 	return &app{
 		Process: p, abort: abort, scrub: redact.NewScrubber(), log: slog.New(slog.DiscardHandler),
+		imaging: engine.DescribeImaging,
 		builtIn: sync.OnceValue(func() *catalog.Catalog {
 			c, err := catalog.New(nil)
 			if err != nil {
@@ -92,7 +94,7 @@ func (a *app) deps() cli.Deps {
 	return cli.Deps{
 		Streams:       a.Streams,
 		Build:         buildinfo.Read,
-		Imaging:       engine.DescribeImaging,
+		Imaging:       a.imaging,
 		Settings:      config.RegisterFlags,
 		SettingWords:  settingWords(),
 		Words:         a.words,

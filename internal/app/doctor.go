@@ -12,7 +12,6 @@ import (
 	"mediagen/internal/catalog"
 	"mediagen/internal/cli"
 	"mediagen/internal/engine"
-	"mediagen/internal/imaging"
 )
 
 func ok(name, format string, args ...any) cli.Check {
@@ -33,12 +32,12 @@ func (a *app) doctor(ctx context.Context, f *pflag.FlagSet) (cli.Report, error) 
 	b := buildinfo.Read()
 	r := cli.Report{ok("version", "%s, %s, %s/%s", b.Version, b.Go, b.OS, b.Arch)}
 	if err := a.load(f); err != nil {
-		return append(r, failure("settings", err), checkImaging(imaging.Describe())), err
+		return append(r, failure("settings", err), a.checkImaging()), err
 	}
 	r = append(r, a.checkSettings()...)
 	r = append(r, a.checkKeys()...)
 	r = append(r, a.checkDirs()...)
-	r = append(r, a.checkJournal(ctx), checkImaging(imaging.Describe()))
+	r = append(r, a.checkJournal(ctx), a.checkImaging())
 	return append(r, a.checkModels()...), nil
 }
 
@@ -68,8 +67,10 @@ func (a *app) checkKeys() cli.Report {
 	p := &providers{app: a}
 	lacks := p.azureLacks()
 	if a.cfg.Azure.APIKey.IsSet() && len(lacks) > 0 {
-		r = append(r, cli.Check{Name: "providers", Status: cli.CheckFail,
-			Detail: "azure is chosen by its key and still needs " + strings.Join(lacks, ", ")})
+		r = append(r, cli.Check{
+			Name: "providers", Status: cli.CheckFail,
+			Detail: "azure is chosen by its key and still needs " + strings.Join(lacks, ", "),
+		})
 	}
 	var ready []string
 	for _, name := range p.Keyed() {
@@ -124,7 +125,8 @@ func checkSpool(dir string) cli.Check {
 	if len(entries) == 0 {
 		return ok("spool", "%s, empty", dir)
 	}
-	return warning("spool", "%s holds %d files; see: mediagen jobs list --state succeeded, then jobs resume", dir, len(entries))
+	return warning("spool", "%s holds %d files; see: mediagen jobs list --state succeeded, then jobs resume", dir,
+		len(entries))
 }
 
 func (a *app) checkJournal(ctx context.Context) cli.Check {
@@ -137,8 +139,10 @@ func (a *app) checkJournal(ctx context.Context) cli.Check {
 	return ok("journal", "%s", a.cfg.Journal.Path)
 }
 
-func checkImaging(e imaging.Engine) cli.Check {
-	c := ok("imaging", "%s %s; reads %s; writes %s", e.Name, e.Version, strings.Join(e.Read, " "), strings.Join(e.Write, " "))
+func (a *app) checkImaging() cli.Check {
+	e := a.imaging()
+	c := ok("imaging", "%s %s; reads %s; writes %s", e.Name, e.Version, strings.Join(e.Read, " "),
+		strings.Join(e.Write, " "))
 	if len(e.Lacks) > 0 {
 		c.Status, c.Detail = cli.CheckWarn, c.Detail+"; lacks "+strings.Join(e.Lacks, ", ")
 	}

@@ -43,7 +43,7 @@ func (a *app) startEmulator(ctx context.Context, o cli.EmulatorOptions) (cli.Emu
 	case "-":
 		opt.Log = a.Streams.Err
 	default:
-		f, err := os.OpenFile(o.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // the person's own path
+		f, err := os.OpenFile(o.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, fault.Caused(fault.IOFailed, err, "the log file %s cannot be opened", o.Log)
 		}

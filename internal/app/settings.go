@@ -37,7 +37,7 @@ func (a *app) load(f *pflag.FlagSet) error {
 	return nil
 }
 
-// settingWords returns the words that the flags of settings take; it reads the table of settings when it is first asked.
+// settingWords returns the words that the flags of settings take. The table of settings is read when it is first asked.
 func settingWords() func(flag string) []string {
 	byFlag := sync.OnceValue(func() map[string][]string {
 		words := map[string][]string{}

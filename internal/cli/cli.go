@@ -90,7 +90,7 @@ type OpenOptions struct {
 // errors.
 func Execute(ctx context.Context, d Deps, args []string) int {
 	sh := &shell{Deps: d, ctx: ctx}
-	root := newRoot(sh)
+	root := newRoot(sh) //nolint:contextcheck // sh carries the context
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

@@ -40,8 +40,9 @@ func newConfigShow(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show every setting with its value", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:        "Show every setting with its effective value. Keys are never printed.",
-		Example:     "  mediagen config show --origin\n  mediagen config show --json --jq '.items[] | select(.from != \"default\")'",
+		Long:              "Show every setting with its effective value. Keys are never printed.",
+		Example: "  mediagen config show --origin\n" +
+			"  mediagen config show --json --jq '.items[] | select(.from != \"default\")'",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "also say where each value came from")
@@ -71,9 +72,9 @@ func newConfigInit(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a commented config file", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:        "Write a config file in which every setting is explained and commented out.",
-		Example:     "  mediagen config init\n  mediagen config init --stdout",
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+		Long:              "Write a config file in which every setting is explained and commented out.",
+		Example:           "  mediagen config init\n  mediagen config init --stdout",
+		Annotations:       map[string]string{exitCodes: exitStatus(localCodes...)},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace an existing file")
 	cmd.Flags().BoolVar(&stdout, "stdout", false, "print it instead")
@@ -95,9 +96,9 @@ func newConfigPath(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Print the path of the config file", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:        "Print the config file that is read, or would be if it existed.",
-		Example:     "  mediagen config path",
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+		Long:              "Print the config file that is read, or would be if it existed.",
+		Example:           "  mediagen config path",
+		Annotations:       map[string]string{exitCodes: exitStatus(localCodes...)},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := sh.Config.Path(cmd.Flags())
 			if err != nil {

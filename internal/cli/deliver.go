@@ -77,8 +77,14 @@ func (sh *shell) plan(p *engine.Plan) error {
 		estimate += ", prices of " + p.AsOf
 	}
 	rows := [][]string{
-		{"would send", p.Op}, {"provider", p.Provider + " at " + p.Endpoint}, {"model", p.Model}, {"pictures", fmt.Sprint(p.N)},
-		{"size", p.Size}, {"quality", p.Quality}, {"format", p.OutputFormat}, {"cost", estimate},
+		{"would send", p.Op},
+		{"provider", p.Provider + " at " + p.Endpoint},
+		{"model", p.Model},
+		{"pictures", fmt.Sprint(p.N)},
+		{"size", p.Size},
+		{"quality", p.Quality},
+		{"format", p.OutputFormat},
+		{"cost", estimate},
 	}
 	for i, path := range p.Paths {
 		label := " "

@@ -29,8 +29,8 @@ func newDoctor(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check keys, directories, journal, imaging and versions", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "Check the set-up without sending anything: which keys are there (by name, never by value), which directories are " +
-			"open and by which policy, whether the journal can be written, and what the imaging engine can do.",
+		Long: "Check the set-up without sending anything: which keys are there (by name, never by value), which " +
+			"directories are open and by which policy, whether the journal can be written, and what the imaging engine can do.",
 		Example:     "  mediagen doctor\n  mediagen doctor --json --jq '.items[] | select(.status != \"ok\")'",
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -29,9 +29,9 @@ func newEmulator(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "emulator", Short: "Serve an OpenAI-shaped emulator on loopback", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "Serve the OpenAI images routes on a loopback address, for trying things out and for tests: it draws a picture " +
-			"that carries the prompt, costs nothing and can fail in every way a provider does. Its address goes to stdout. " +
-			"Any key is accepted. Ctrl-C ends it.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the header " +
+		Long: "Serve the OpenAI images routes on a loopback address, for trying things out and for tests: it draws a " +
+			"picture that carries the prompt, costs nothing and can fail in every way a provider does. Its address goes to " +
+			"stdout. Any key is accepted. Ctrl-C ends it.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the header " +
 			"X-Emulator-Fault and the prompt prefix [[fault:NAME]]:\n" + faultList(sh.Faults()),
 		Example: `  mediagen emulator --addr 127.0.0.1:8089
   OPENAI_API_KEY=x OPENAI_BASE_URL=http://127.0.0.1:8089/v1 mediagen images generate "a red bicycle"
@@ -66,6 +66,7 @@ func (sh *shell) serveEmulator(o EmulatorOptions) error {
 		return err
 	}
 	<-sh.ctx.Done()
+	sh.ctx = context.WithoutCancel(sh.ctx) // the signal is obeyed; what goes wrong now has a code of its own
 	return srv.Close()
 }
 
@@ -92,4 +93,3 @@ func faultList(faults []FaultDoc) string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
-

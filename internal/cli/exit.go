@@ -32,6 +32,14 @@ func exitCode(k engine.Kind) int {
 		return 11
 	case engine.KindPartial:
 		return 13
+	default:
+		return stoppedCode(k)
+	}
+}
+
+// stoppedCode is the part of the table that follows the shell's customs: timeout(1) and 128 plus the signal.
+func stoppedCode(k engine.Kind) int {
+	switch k {
 	case engine.KindWaitTimeout:
 		return 124
 	case engine.KindInterrupted:

@@ -95,7 +95,7 @@ func (sh *shell) writeHelp(w io.Writer, cmd *cobra.Command, short bool) {
 			b.WriteString("\n" + s + "\n")
 		}
 	}
-	_, _ = io.WriteString(w, b.String()) //nolint:errcheck // help has nowhere to report a broken stdout
+	_, _ = io.WriteString(w, b.String()) // help has nowhere to report a broken stdout
 }
 
 const helpWidth = 110 // columns
@@ -182,15 +182,37 @@ func indent(text string) string {
 	return strings.Join(out, "\n")
 }
 
+// wrap breaks a line of a paragraph, or of a list whose second column hangs. Indented code stays as it is.
 func wrap(line string) []string {
-	if len(line) <= helpWidth-2 || strings.HasPrefix(line, " ") {
-		return []string{strings.TrimRight("  "+line, " ")}
+	const margin = "  "
+	if len(line) <= helpWidth-len(margin) {
+		return []string{strings.TrimRight(margin+line, " ")}
 	}
-	lines := wrapAt(line, helpWidth-2)
+	hang := 0
+	if strings.HasPrefix(line, " ") {
+		if hang = secondColumn(line); hang == 0 {
+			return []string{margin + line}
+		}
+	}
+	lines := wrapAt(line[hang:], helpWidth-len(margin)-hang)
 	for i := range lines {
-		lines[i] = "  " + lines[i]
+		lead := strings.Repeat(" ", hang)
+		if i == 0 {
+			lead = line[:hang]
+		}
+		lines[i] = margin + lead + lines[i]
 	}
 	return lines
+}
+
+// secondColumn is where the meaning stands in "  word    meaning", or 0.
+func secondColumn(line string) int {
+	word := strings.TrimLeft(line, " ")
+	gap := strings.Index(word, "  ")
+	if gap < 0 {
+		return 0
+	}
+	return len(line) - len(strings.TrimLeft(word[gap:], " "))
 }
 
 // wrapAt breaks text into lines of at most width columns; a longer word gets a line of its own.

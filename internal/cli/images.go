@@ -34,7 +34,8 @@ func (f *imageFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.promptFile, "prompt-file", "", "read the prompt from a `FILE`, or - for stdin")
-	fs.StringVarP(&f.output, "output", "o", "", "`PATH` to save to: a directory (existing, or ending in /), a file, or - for stdout")
+	fs.StringVarP(&f.output, "output", "o", "",
+		"`PATH` to save to: a directory (existing, or ending in /), a file, or - for stdout")
 	fs.StringVar(&f.name, "name", "", "`TEMPLATE` for file names, such as {date}-{slug}-{index}.{ext}")
 	fs.BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 	fs.BoolVar(&f.sidecar, "sidecar", false, "write NAME.EXT.json with prompt, request and cost beside each picture")
@@ -103,9 +104,8 @@ func newGenerate(sh *shell) *cobra.Command {
 	sh.addFlags(cmd, params)
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		prompt := promptSources{args: args, flag: req.Prompt, given: cmd.Flags().Changed("prompt"), file: f.promptFile}
-		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, text string, p engine.Progress) (*engine.Result, error) {
-			req.Prompt = text
+		prompt := promptOf(cmd, args, &req.Prompt, f.promptFile)
+		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, p engine.Progress) (*engine.Result, error) {
 			if err := params.Check(); err != nil {
 				return nil, err
 			}
@@ -134,12 +134,11 @@ func newEdit(sh *shell) *cobra.Command {
 	sh.addFlags(cmd, params)
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		prompt := promptSources{args: args, flag: req.Prompt, given: cmd.Flags().Changed("prompt"), file: f.promptFile}
+		prompt := promptOf(cmd, args, &req.Prompt, f.promptFile)
 		if n := stdins(req, prompt); n > 1 {
 			return usageError{fault.New(fault.InvalidArgument, "stdin can be the prompt or one picture, and nothing twice")}
 		}
-		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, text string, p engine.Progress) (*engine.Result, error) {
-			req.Prompt = text
+		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, p engine.Progress) (*engine.Result, error) {
 			if err := params.Check(); err != nil {
 				return nil, err
 			}
@@ -163,7 +162,7 @@ func stdins(req *engine.EditImages, prompt promptSources) int {
 	return n
 }
 
-type imageCall func(ctx context.Context, s Session, prompt string, p engine.Progress) (*engine.Result, error)
+type imageCall func(ctx context.Context, s Session, p engine.Progress) (*engine.Result, error)
 
 // runImages is the common road of both commands: checks, engine, prompt, call, output.
 func (sh *shell) runImages(cmd *cobra.Command, f *imageFlags, prompt promptSources, call imageCall) error {
@@ -177,12 +176,11 @@ func (sh *shell) runImages(cmd *cobra.Command, f *imageFlags, prompt promptSourc
 		if prompt.usesStdin() && sh.Streams.InTTY && !sh.flags.quiet {
 			sh.note("reading the prompt from the terminal; end it with Ctrl-D")
 		}
-		text, err := prompt.read(ctx, s, sh.Streams.In)
-		if err != nil {
+		if err := prompt.read(ctx, s, sh.Streams.In); err != nil {
 			return err
 		}
 		p := sh.newProgress(ctx)
-		res, err := call(ctx, s, text, p)
+		res, err := call(ctx, s, p)
 		p.end(res, err)
 		if res != nil {
 			sh.warn(res.Warnings)

@@ -29,7 +29,7 @@ func newJobsList(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:              "List jobs, newest first. A job whose process died before it noted an outcome is marked with a star.",
+		Long:              "List jobs, newest first. A star marks a job whose process died before it noted an outcome.",
 		Example: `  mediagen jobs list
   mediagen jobs list --state unknown --state succeeded
   mediagen jobs list --since 7d --json --jq '.items[].id'`,
@@ -108,7 +108,8 @@ func (sh *shell) jobTable(w io.Writer, jobs []engine.Job) error {
 			state += "*"
 		}
 		rows = append(rows, []string{
-			j.ID, state, j.Created.Local().Format("2006-01-02 15:04:05"), j.Op, j.Provider, j.Model, j.Cost.String(), sh.files(j),
+			j.ID, state, j.Created.Local().Format("2006-01-02 15:04:05"), j.Op, j.Provider, j.Model, j.Cost.String(),
+			sh.files(j),
 		})
 	}
 	return table(w, rows)
@@ -143,7 +144,8 @@ func newJobsShow(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one job", Args: exactly(1, "one job id"),
 		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Jobs),
-		Long:              "Show everything the journal knows of one job. A unique prefix of the id, of at least four characters, is enough.",
+		Long: "Show everything the journal knows of one job. A unique prefix of the id, of at least four characters, is " +
+			"enough.",
 		Example: `  mediagen jobs show 01j9zq
   mediagen jobs show 01j9zq --json --jq '.items[0].assets[].path'`,
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
@@ -161,9 +163,18 @@ func newJobsShow(sh *shell) *cobra.Command {
 
 func jobCard(w io.Writer, j engine.Job) error {
 	rows := [][]string{
-		{"id", j.ID}, {"state", j.State}, {"what", j.Op}, {"provider", j.Provider + " at " + j.Endpoint}, {"model", j.Model},
-		{"created", j.Created.Local().Format(time.RFC3339)}, {"cost", j.Cost.String()}, {"estimate", j.Estimate.String()},
-		{"request id", j.RequestID}, {"request key", j.RequestKey}, {"prompt", j.Prompt}, {"parameters", string(j.Params)},
+		{"id", j.ID},
+		{"state", j.State},
+		{"what", j.Op},
+		{"provider", j.Provider + " at " + j.Endpoint},
+		{"model", j.Model},
+		{"created", j.Created.Local().Format(time.RFC3339)},
+		{"cost", j.Cost.String()},
+		{"estimate", j.Estimate.String()},
+		{"request id", j.RequestID},
+		{"request key", j.RequestKey},
+		{"prompt", j.Prompt},
+		{"parameters", string(j.Params)},
 	}
 	if j.Orphaned {
 		rows = append(rows, []string{"note", "its process died before it noted an outcome"})

@@ -48,8 +48,8 @@ func newJobsForget(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget ID...", Short: "Remove jobs from the journal, never files", Args: atLeastOne("job id"),
 		ValidArgsFunction: sh.completeArgs(0, sh.Complete.Jobs),
-		Long: "Remove rows from the journal. Files stay. A job that is not final is kept unless --force is given, for its row " +
-			"is the only trace of money that may have been spent.",
+		Long: "Remove rows from the journal. Files stay. A job that is not final is kept unless --force is given, for its " +
+			"row is the only trace of money that may have been spent.",
 		Example:     "  mediagen jobs forget 01j9zq",
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 	}

@@ -23,9 +23,9 @@ func newModelsList(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List models", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:        "List the models of the catalog. Retired ones are shown with --all, with what replaces them.",
-		Example:     "  mediagen models list\n  mediagen models list --kind image --all",
-		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
+		Long:              "List the models of the catalog. Retired ones are shown with --all, with what replaces them.",
+		Example:           "  mediagen models list\n  mediagen models list --kind image --all",
+		Annotations:       map[string]string{exitCodes: exitStatus(localCodes...)},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only models that make {image|video}")
 	cmd.Flags().StringVar(&provider, "provider", "", "only models of {openai|google}")
@@ -65,8 +65,9 @@ func newModelsShow(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "show MODEL", Short: "Show one model", Args: exactly(1, "one model id"),
 		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Models),
-		Long:        "Show what one model takes, its limits, dates and prices, and where the prices come from.",
-		Example:     "  mediagen models show gpt-image-2.6-flare\n  mediagen models show gpt-image-2 --json --jq '.items[0].price'",
+		Long:              "Show what one model takes, its limits, dates and prices, and where the prices come from.",
+		Example: "  mediagen models show gpt-image-2.6-flare\n" +
+			"  mediagen models show gpt-image-2 --json --jq '.items[0].price'",
 		Annotations: map[string]string{exitCodes: exitStatus(localCodes...)},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sh.withEngine(cmd, func(_ context.Context, s Session) error {

@@ -15,16 +15,28 @@ import (
 // modelCard shows everything of one model in words; --json has the figures as they are.
 func modelCard(w io.Writer, m engine.ModelInfo) error {
 	rows := [][]string{
-		{"model", m.ID}, {"alias of", m.AliasOf}, {"also called", list(m.Aliases)}, {"provider", m.Provider}, {"kind", m.Kind},
-		{"can", list(m.Ops)}, {"status", m.Status}, {"released", m.Released.String()}, {"retires", retires(m)},
-		{"replacement", m.Replacement}, {"sizes", list(m.Sizes)},
+		{"model", m.ID},
+		{"alias of", m.AliasOf},
+		{"also called", list(m.Aliases)},
+		{"provider", m.Provider},
+		{"kind", m.Kind},
+		{"can", list(m.Ops)},
+		{"status", m.Status},
+		{"released", m.Released.String()},
+		{"retires", retires(m)},
+		{"replacement", m.Replacement},
+		{"sizes", list(m.Sizes)},
 	}
 	if m.SizeRule != nil {
 		rows = append(rows, []string{"other sizes", m.SizeRule.String()})
 	}
 	rows = append(rows, [][]string{
-		{"aspect ratios", list(m.AspectRatios)}, {"qualities", list(m.Qualities)}, {"formats", list(m.Formats)},
-		{"backgrounds", list(m.Backgrounds)}, {"pictures a call", count(m.MaxN)}, {"inputs", count(m.MaxInputs)},
+		{"aspect ratios", list(m.AspectRatios)},
+		{"qualities", list(m.Qualities)},
+		{"formats", list(m.Formats)},
+		{"backgrounds", list(m.Backgrounds)},
+		{"pictures a call", count(m.MaxN)},
+		{"inputs", count(m.MaxInputs)},
 		{"prompt characters", count(m.MaxPrompt)},
 	}...)
 	for _, name := range slices.Sorted(maps.Keys(m.Params)) {
@@ -86,8 +98,13 @@ func priceRows(p catalog.Price) [][]string {
 		usd  *catalog.USD
 		what string
 	}{
-		{p.TextIn, "text in"}, {p.CachedTextIn, "cached text in"}, {p.ImageIn, "image in"},
-		{p.CachedImageIn, "cached image in"}, {p.TextOut, "text out"}, {p.ImageOut, "image out"}, {p.VideoOut, "video out"},
+		{p.TextIn, "text in"},
+		{p.CachedTextIn, "cached text in"},
+		{p.ImageIn, "image in"},
+		{p.CachedImageIn, "cached image in"},
+		{p.TextOut, "text out"},
+		{p.ImageOut, "image out"},
+		{p.VideoOut, "video out"},
 	} {
 		if r.usd != nil {
 			rates = append(rates, mark+"$"+r.usd.String()+" "+r.what)
@@ -95,7 +112,8 @@ func priceRows(p catalog.Price) [][]string {
 	}
 	rows := [][]string{
 		{"price of 1M tokens", list(rates)},
-		{"price of a picture", amounts(p.PerImage, mark)}, {"price of a second", amounts(p.PerSecond, mark)},
+		{"price of a picture", amounts(p.PerImage, mark)},
+		{"price of a second", amounts(p.PerSecond, mark)},
 		{"tokens as of", p.TokensFrom},
 	}
 	for _, size := range slices.Sorted(maps.Keys(p.OutputTokens)) {

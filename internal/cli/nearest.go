@@ -2,10 +2,10 @@ package cli
 
 import "strings"
 
-// nearest returns the known word that is most like word, or "" when none is near: a third of its letters may differ, and
-// a beginning counts as near.
+// nearest returns the known word that is most like word, or "" when none is near: a third of its letters may differ,
+// and a beginning counts as near.
 func nearest(word string, known []string) string {
-	best, least := "", max(len(word)/3, 1)+1
+	best, least := "", len(word)/3+1
 	for _, k := range known {
 		if d := distance(strings.ReplaceAll(word, "_", "-"), k); d < least {
 			best, least = k, d

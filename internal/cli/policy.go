@@ -20,7 +20,8 @@ func newPolicyTest(sh *shell) *cobra.Command {
 	var write bool
 	cmd := &cobra.Command{
 		Use: "test PATH...", Short: "Say whether paths are allowed, and by which rule", Args: atLeastOne("path"),
-		Long: "Print allow or deny for each path, with the rule that decided. Nothing is opened for writing and nothing is made.",
+		Long: "Print allow or deny for each path, with the rule that decided. Nothing is opened for writing and nothing is " +
+			"made.",
 		Example: `  mediagen policy test photo.png
   mediagen policy test --write out/new.png
   MEDIA_GEN_DIRS=/srv/media mediagen policy test /etc/passwd`,

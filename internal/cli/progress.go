@@ -21,10 +21,11 @@ type progress struct {
 
 const waiting = "wait" // the id of the line that waits for the provider
 
-const runsOn = "the request is paid for, so it runs to its end (at most 10 minutes); press Ctrl-C again to leave at once"
+const runsOn = "the request is paid for, so it runs to its end (at most 10 minutes); " +
+	"press Ctrl-C again to leave at once"
 
-// newProgress returns a progress sink; end ends it. When a signal comes while a paid request is on its way, it says what
-// happens next, quiet or not: it answers the person who pressed the key.
+// newProgress returns a progress sink; end ends it. When a signal comes while a paid request is on its way, it says
+// what happens next, quiet or not: it answers the person who pressed the key.
 func (sh *shell) newProgress(ctx context.Context) *progress {
 	p := &progress{sh: sh, said: make(chan struct{})}
 	p.bars = sh.Streams.Progress(iostreams.Mode(sh.flags.progress), sh.flags.quiet, sh.Now)

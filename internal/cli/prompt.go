@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"mediagen/internal/engine"
 	"mediagen/internal/fault"
 )
@@ -15,10 +17,15 @@ const maxStdinPrompt = 1 << 20
 
 // promptSources are the places where a prompt may come from; exactly one must be used.
 type promptSources struct {
-	args  []string // positional words, joined with spaces; "-" alone is stdin
-	flag  string   // -p; "-" is stdin
-	given bool     // -p was there, even if empty
-	file  string   // --prompt-file; "-" is stdin
+	args   []string // positional words, joined with spaces; "-" alone is stdin
+	flag   string   // -p; "-" is stdin
+	given  bool     // -p was there, even if empty
+	file   string   // --prompt-file; "-" is stdin
+	target *string  // the request's prompt, which read sets
+}
+
+func promptOf(cmd *cobra.Command, args []string, target *string, file string) promptSources {
+	return promptSources{args: args, flag: *target, given: cmd.Flags().Changed("prompt"), file: file, target: target}
 }
 
 // usesStdin reports whether the prompt takes stdin, so that no picture may.
@@ -45,25 +52,25 @@ func (p promptSources) check() error {
 	return nil
 }
 
-// read returns the prompt. One trailing newline is dropped, since editors and echo add it.
-func (p promptSources) read(ctx context.Context, eng Engine, stdin io.Reader) (string, error) {
+// read sets the request's prompt. One trailing newline is dropped, since editors and echo add it.
+func (p promptSources) read(ctx context.Context, eng Engine, stdin io.Reader) error {
+	text, from := strings.Join(p.args, " "), "the argument"
+	var err error
 	switch {
 	case p.usesStdin():
-		text, err := readAll(ctx, stdin)
-		if err != nil {
-			return "", err
-		}
-		return nonEmpty(text, "stdin")
+		from = "stdin"
+		text, err = readAll(ctx, stdin)
 	case p.file != "":
-		text, err := eng.ReadText(p.file)
-		if err != nil {
-			return "", err
-		}
-		return nonEmpty(text, "the prompt file")
+		from = "the prompt file"
+		text, err = eng.ReadText(p.file)
 	case p.given:
-		return nonEmpty(p.flag, "-p")
+		text, from = p.flag, "-p"
 	}
-	return nonEmpty(strings.Join(p.args, " "), "the argument")
+	if err != nil {
+		return err
+	}
+	*p.target, err = nonEmpty(text, from)
+	return err
 }
 
 func nonEmpty(text, from string) (string, error) {

@@ -178,4 +178,6 @@ func write(w io.Writer, text string) error {
 	return nil
 }
 
-func writef(w io.Writer, format string, args ...any) error { return write(w, fmt.Sprintf(format, args...)) }
+func writef(w io.Writer, format string, args ...any) error {
+	return write(w, fmt.Sprintf(format, args...))
+}

@@ -81,7 +81,7 @@ func (sh *shell) note(text string) {
 	for i, line := range lines {
 		lines[i] = printable(strings.TrimSuffix(line, "\r"))
 	}
-	_, _ = fmt.Fprintln(sh.Streams.Err, strings.Join(lines, "\n  ")) //nolint:errcheck // nowhere left to report
+	_, _ = fmt.Fprintln(sh.Streams.Err, strings.Join(lines, "\n  "))
 }
 
 // escapeJSON escapes what encoding/json leaves alone and a terminal might obey: DEL, the C1 controls and the marks that

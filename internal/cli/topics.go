@@ -10,9 +10,10 @@ func newTopics() []*cobra.Command {
 		topic("exit-codes", "What each exit code means",
 			"Every command ends with one of these codes; with --json the same number stands in .error.exit.\n\n"+
 				exitStatus(allCodes...)),
-		topic("environment", "Environment variables and files", `Settings are looked up in this order: flag, environment, env file, config file, default. A secrets file beats the
-environment for the keys that it holds. "mediagen config show --origin" prints every setting with the place its value
-came from, and "mediagen config init --stdout" explains them all.
+		topic("environment", "Environment variables and files",
+			`Settings are looked up in this order: flag, environment, env file, config file, default. A secrets file beats
+the environment for the keys that it holds. "mediagen config show --origin" prints every setting with the place
+its value came from, and "mediagen config init --stdout" explains them all.
 
 Keys
   OPENAI_API_KEY         key of OpenAI, or of the server that OPENAI_BASE_URL names
@@ -29,8 +30,10 @@ Directories
   XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
 
 Every other setting has a variable too: MEDIA_GEN_ plus its key in upper case, dots as underscores. An empty variable
-and a literal ${...} count as unset. NO_COLOR and FORCE_COLOR are honoured; HTTPS_PROXY and NO_PROXY apply to providers.`),
-		topic("formatting", "Paths, JSON and jq", `Without flags, commands that make files print one path a line on stdout; -0 ends each with NUL instead.
+and a literal ${...} count as unset. NO_COLOR and FORCE_COLOR are honoured; HTTPS_PROXY and NO_PROXY apply to
+providers.`),
+		topic("formatting", "Paths, JSON and jq",
+			`Without flags, commands that make files print one path a line on stdout; -0 ends each with NUL instead.
 Progress, warnings and errors go to stderr.
 
 --json prints one object on stdout, on success and on failure alike:
@@ -45,7 +48,8 @@ was saved before the failure is in assets. Lists put their rows in "items". An a
 --jq EXPRESSION filters that object without jq being installed; strings are printed raw:
   mediagen images generate --json --jq '.assets[].path' "a red bicycle"
   mediagen jobs list --jq '.items[] | select(.state=="unknown") | .id'`),
-		topic("troubleshooting", "When something goes wrong", `No key                 exit 3. Set OPENAI_API_KEY, or try without one: --provider emulator.
+		topic("troubleshooting", "When something goes wrong",
+			`No key                 exit 3. Set OPENAI_API_KEY, or try without one: --provider emulator.
 The answer was lost    exit 8. The request was sent and may be billed. It is not sent again. "mediagen jobs list
                        --state unknown" shows it with the provider's request id.
 The disk was full      exit 1. The paid picture lies in the spool, and the message names it. Free some space, then

@@ -20,10 +20,11 @@ func newVersion(sh *shell) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version and the imaging engine", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:              "Print the version, the commit and the imaging engine; --json adds the engine's formats and what it lacks.",
-		Example:           "  mediagen version\n  mediagen version --json --jq '.items[0].imaging'",
-		Annotations:       map[string]string{exitCodes: exitStatus(0, 1, 2)},
-		RunE:              func(*cobra.Command, []string) error { return sh.showVersion() },
+		Long: "Print the version, the commit and the imaging engine; --json adds the engine's formats and what it " +
+			"lacks.",
+		Example:     "  mediagen version\n  mediagen version --json --jq '.items[0].imaging'",
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2)},
+		RunE:        func(*cobra.Command, []string) error { return sh.showVersion() },
 	}
 }
 

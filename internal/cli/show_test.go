@@ -1,0 +1,329 @@
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"mediagen/internal/catalog"
+	"mediagen/internal/cli"
+	"mediagen/internal/engine"
+)
+
+func showSays(rows []cli.SettingRow) func(*pflag.FlagSet) ([]cli.SettingRow, []string, error) {
+	return func(*pflag.FlagSet) ([]cli.SettingRow, []string, error) { return rows, nil, nil }
+}
+
+func pathSays(path string) func(*pflag.FlagSet) (string, error) {
+	return func(*pflag.FlagSet) (string, error) { return path, nil }
+}
+
+// shows checks the whole of stdout.
+func (b *bench) shows(want string, args ...string) {
+	b.t.Helper()
+	b.wants(0, args...)
+	if diff := cmp.Diff(want, b.out.String()); diff != "" {
+		b.t.Errorf("mediagen %q (-want +got):\n%s", args, diff)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	const want = "mediagen 1.2.3 (go1.26 linux/amd64, imaging: fake 9)\n"
+	b.shows(want, "version")
+	b.shows(want, "--version")
+	b.wants(0, "--version", "--json")
+	if r := b.reply(); r.Command != "version" || r.Items[0]["commit"] != "abc" {
+		t.Errorf("%s", b.out)
+	}
+}
+
+func TestConfigCommands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.shows("timeout  90s\n", "config", "show")
+	b.shows("timeout  90s  env X\n", "config", "show", "--origin")
+	b.shows("/home/me/.config/mediagen/config.yaml\n", "config", "path")
+	b.shows("/home/me/.config/mediagen/config.yaml\n", "config", "init", "--overwrite")
+	b.shows("#timeout: 0s\n", "config", "init", "--stdout")
+	b.wants(0, "config", "init", "--stdout", "--json")
+	if r := b.reply(); r.Items[0]["text"] != "#timeout: 0s\n" {
+		t.Errorf("%s", b.out)
+	}
+	b.wants(2, "config", "init")
+	b.session.Warnings = []string{"a secrets file is open to others"}
+	b.wants(0, "config", "show")
+	if !strings.Contains(b.errOut.String(), "warning: a secrets file") {
+		t.Errorf("stderr %q", b.errOut)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	micros := int64(53_000)
+	b := newBench(t, "")
+	b.eng.result.Plan = &engine.Plan{
+		Op: "images generate", Provider: "openai", Endpoint: "https://api.openai.com/v1", Model: "m", N: 2, Quality: "high",
+		Paths: []string{"/work/here/a_1.png", "/work/here/a_2.png"}, UpperBound: true, AsOf: "2026-11",
+		Estimate: engine.Cost{Micros: &micros, Basis: engine.BasisEstimated, Assumed: true},
+	}
+	b.shows(`would send  images generate
+provider    openai at https://api.openai.com/v1
+model       m
+pictures    2
+quality     high
+cost        at most ~$0.053 (estimated), prices of 2026-11
+files       a_1.png
+            a_2.png
+nothing sent
+`, "images", "generate", "--dry-run", "x")
+	b.eng.result.Plan.Estimate = engine.Cost{Why: "no price is known"}
+	b.eng.result.Plan.UpperBound, b.eng.result.Plan.AsOf = false, ""
+	b.wants(0, "images", "generate", "--dry-run", "x")
+	if !strings.Contains(b.out.String(), "\ncost        unknown: no price is known\n") {
+		t.Errorf("stdout %s", b.out)
+	}
+}
+
+func TestJobsForPeople(t *testing.T) {
+	t.Parallel()
+	micros := int64(40_100)
+	b := newBench(t, "")
+	made := time.Date(2026, 11, 30, 11, 0, 0, 0, time.Local)
+	b.eng.jobs = []engine.Job{
+		{
+			ID: "01j9zq", State: "landed", Op: "images generate", Provider: "openai", Endpoint: "https://api.openai.com/v1",
+			Model: "m", Created: made, RequestID: "req_1", Prompt: "a\nb", Cost: engine.Cost{Micros: &micros, Basis: "reported"},
+			Assets: []engine.Asset{
+				{Path: "/work/here/a.png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 5, SHA256: "00"},
+				{Path: "/work/here/b.png", MediaType: "image/png", Bytes: 3, SHA256: "01", Index: 1, Spooled: true},
+				{Path: "/work/here/a.partial-1.png", Partial: 1},
+				{URL: "https://example.org/c.png", Index: 2},
+			},
+		},
+		{
+			ID: "01j9zr", State: "sent", Orphaned: true, Created: made, Targets: []string{"/work/here/c.png"},
+			Error: &engine.JobError{Code: "no_answer", Message: "no answer came", Billed: "maybe"},
+		},
+		{ID: "01j9zs", State: "succeeded", Created: made, Assets: []engine.Asset{{Path: "/state/spool/x.png", Spooled: true}}},
+		{ID: "01j9zt", State: "landed", Created: made, Assets: []engine.Asset{{URL: "https://example.org/c.png"}}},
+	}
+	b.wants(0, "jobs", "list")
+	want := [][]string{
+		{"ID", "STATE", "CREATED", "WHAT", "PROVIDER", "MODEL", "COST", "FILES"},
+		{"01j9zq", "landed", "2026-11-30", "11:00:00", "images", "generate", "openai", "m", "$0.0401", "(reported)", "a.png", "+2"},
+		{"01j9zr", "sent*", "2026-11-30", "11:00:00", "unknown", "-"},
+		{"01j9zs", "succeeded", "2026-11-30", "11:00:00", "unknown", "/state/spool/x.png", "(spool)"},
+		{"01j9zt", "landed", "2026-11-30", "11:00:00", "unknown", "(link", "kept)"},
+	}
+	var got [][]string
+	for line := range strings.Lines(b.out.String()) {
+		got = append(got, strings.Fields(line))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	b.wants(0, "jobs", "show", "01j9zq")
+	for _, line := range []string{
+		"provider    openai at https://api.openai.com/v1", `prompt      a\nb`, "request id  req_1", "cost        $0.0401 (reported)",
+		"file 1      /work/here/a.png  image/png  3 bytes  4x5  sha256 00",
+		"file 2      /work/here/b.png  image/png  3 bytes  in the spool  sha256 01",
+		"file 3      not read: https://example.org/c.png",
+	} {
+		if !strings.Contains(b.out.String(), line+"\n") {
+			t.Errorf("no %q in:\n%s", line, b.out)
+		}
+	}
+	b.eng.jobs = b.eng.jobs[1:]
+	b.wants(0, "jobs", "show", "01j9zr")
+	for _, line := range []string{
+		"note          its process died before it noted an outcome", "planned file  /work/here/c.png",
+		"error         no answer came (no_answer, billed: maybe)",
+	} {
+		if !strings.Contains(b.out.String(), line+"\n") {
+			t.Errorf("no %q in:\n%s", line, b.out)
+		}
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.shows("", "jobs", "forget", "a")
+	if b.errOut.String() != "removed 1 job from the journal; files stay\n" {
+		t.Errorf("stderr %q", b.errOut)
+	}
+	b.wants(0, "jobs", "forget", "a", "b", "--jq", ".items[0].forgotten")
+	if b.out.String() != "2\n" || b.errOut.Len() != 0 {
+		t.Errorf("stdout %q, stderr %q", b.out, b.errOut)
+	}
+	b.shows("", "jobs", "forget", "a", "b", "-q")
+	if b.errOut.Len() != 0 {
+		t.Errorf("stderr %q", b.errOut)
+	}
+}
+
+// TestResumeTellsWhatMoved before it failed.
+func TestResumeTellsWhatMoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.eng.err = engine.Errorf(engine.KindFailure, "disk_full", "the disk is full")
+	b.wants(1, "jobs", "resume", "a")
+	if b.out.String() != "out/a.png\n" || !strings.Contains(b.errOut.String(), "the disk is full") {
+		t.Errorf("stdout %q, stderr %q", b.out, b.errOut)
+	}
+	b.wants(1, "jobs", "resume", "a", "--json")
+	if r := b.reply(); len(r.Assets) != 1 || r.Error.Code != "disk_full" {
+		t.Errorf("%s", b.out)
+	}
+}
+
+// TestModelCard says rules and prices of every model of the catalog in words: no braces of JSON, no empty rows.
+func TestModelCard(t *testing.T) {
+	t.Parallel()
+	cat, err := catalog.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range cat.All("", "") {
+		b := newBench(t, "")
+		b.eng.models = []engine.ModelInfo{{Model: m, Status: string(m.Status(now()))}}
+		b.wants(0, "models", "show", m.ID)
+		if strings.ContainsAny(b.out.String(), "{}[]") || strings.Contains(b.out.String(), "%!") {
+			t.Errorf("%s:\n%s", m.ID, b.out)
+		}
+		for line := range strings.Lines(b.out.String()) {
+			if name, value, _ := strings.Cut(line, "  "); strings.TrimSpace(value) == "" {
+				t.Errorf("%s: row %q has no value", m.ID, name)
+			}
+		}
+	}
+	m, _ := cat.Lookup("gpt-image-2")
+	b := newBench(t, "")
+	b.eng.models = []engine.ModelInfo{{Model: m}}
+	b.wants(0, "models", "show", "gpt-image-2")
+	for _, line := range []string{
+		"can                       generate, edit", "pictures a call           up to 10",
+		"takes output_compression  0 to 100; default 100; only with jpeg, webp",
+		"takes moderation          auto, low; default auto; only to generate",
+		"tokens at 1024x1024       low 200, medium 1767, high 7034",
+	} {
+		if !strings.Contains(b.out.String(), line+"\n") {
+			t.Errorf("no %q in:\n%s", line, b.out)
+		}
+	}
+}
+
+func TestModelTable(t *testing.T) {
+	t.Parallel()
+	cat, err := catalog.New([]byte("models:\n  - {id: b, provider: google, kind: video, ops: [extend], retires: 2027-01-02, " +
+		"retires_earliest: true, replacement: gpt-image-2}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ending, _ := cat.Lookup("b")
+	b := newBench(t, "")
+	b.eng.models = []engine.ModelInfo{
+		{Model: catalog.Model{ID: "a", Provider: "openai", Kind: "image", Ops: []string{"generate", "edit"}}, Status: "current"},
+		{Model: ending, Status: "retiring"},
+	}
+	b.shows(`MODEL  PROVIDER  KIND   CAN            STATUS    RETIRES          REPLACEMENT
+a      openai    image  generate,edit  current
+b      google    video  extend         retiring  from 2027-01-02  gpt-image-2
+`, "models", "list")
+}
+
+// TestProgress shows the same call in every mode. stdout never changes.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	events := []engine.Event{
+		{Kind: engine.EventRetrying, Message: "503 with sk-canary", Pause: 1234 * time.Millisecond},
+		{Kind: engine.EventSent, Total: 2},
+		{Kind: engine.EventReceived, Index: 0, Total: 2, Bytes: 10},
+		{Kind: engine.EventPartial, Path: "/work/here/a.partial-1.png"},
+		{Kind: engine.EventSaved, Index: 0, Total: 2, Bytes: 10},
+		{Kind: engine.EventWarning, Message: "is in the result"},
+	}
+	plain := "503 with [redacted]; sending again in 1.2s\nmaking 2 pictures: started\npartial picture: a.partial-1.png\n" +
+		"making 2 pictures: done in 0s, cost $0.0401 (reported)\n"
+	notes := "503 with [redacted]; sending again in 1.2s\npartial picture: a.partial-1.png\n"
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, plain},
+		{[]string{"--progress", "auto"}, plain},
+		{[]string{"--progress", "plain"}, plain},
+		{[]string{"--progress", "bar"}, plain}, // no terminal, no bar
+		{[]string{"--progress", "none"}, notes},
+		{[]string{"-q"}, ""},
+		{[]string{"--json"}, plain},
+	} {
+		b := newBench(t, "")
+		b.eng.events = events
+		b.wants(0, append([]string{"images", "generate", "-n", "2", "x"}, tc.args...)...)
+		if diff := cmp.Diff(tc.want, b.errOut.String()); diff != "" {
+			t.Errorf("%v: stderr (-want +got):\n%s", tc.args, diff)
+		}
+	}
+	b := newBench(t, "")
+	b.eng.events = events
+	b.deps.Streams.ErrTTY = true
+	b.wants(0, "images", "generate", "x")
+	if !strings.Contains(b.errOut.String(), "\x1b[") && !strings.Contains(b.errOut.String(), "\r") {
+		t.Errorf("a terminal gets no bar: %q", b.errOut)
+	}
+	b.eng.err = engine.Errorf(engine.KindBlocked, "blocked", "no")
+	b.deps.Streams.ErrTTY = false
+	b.wants(5, "images", "generate", "x")
+	if !strings.Contains(b.errOut.String(), "making 2 pictures: failed after 0s\nmediagen: images generate: no\n") {
+		t.Errorf("stderr: %s", b.errOut)
+	}
+}
+
+// TestPictures is the label of one.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.eng.events = []engine.Event{{Kind: engine.EventSent, Total: 1}}
+	b.wants(0, "images", "generate", "x")
+	if !strings.Contains(b.errOut.String(), "making 1 picture: started") {
+		t.Errorf("stderr: %s", b.errOut)
+	}
+}
+
+// TestTopicsAreTrue holds what help topics say against the code.
+func TestTopicsAreTrue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.wants(0, "help", "exit-codes")
+	if n := strings.Count(b.out.String(), "\n  "); n != 16 {
+		t.Errorf("%d codes are listed:\n%s", n, b.out)
+	}
+	b.wants(0, "help", "troubleshooting")
+	for line := range strings.Lines(b.out.String()) {
+		for _, flag := range []string{"--log-requests", "--provider", "--state", "--all"} {
+			if strings.Contains(line, flag) && !strings.Contains(helpOfAll(t), flag) {
+				t.Errorf("%s is no flag", flag)
+			}
+		}
+	}
+}
+
+func helpOfAll(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, c := range tree(t) {
+		text, err := os.ReadFile(golden + "/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
