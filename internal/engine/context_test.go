@@ -256,6 +256,47 @@ func TestCancelledAfterSendingAgain(t *testing.T) {
 	}
 }
 
+// TestWithdrawal: the caller's cancel counts during the pause alone, and an outcome that is not known stays unknown.
+func TestWithdrawal(t *testing.T) {
+	t.Parallel()
+	limited := engine.Errorf(engine.KindRateLimited, "rate_limit_exceeded", "slow down").Bill(engine.BilledNo)
+	cut := engine.Errorf(engine.KindUnknownOutcome, "no_answer", "the connection was lost").Bill(engine.BilledMaybe)
+	tests := []struct {
+		name  string
+		pause time.Duration
+		ends  bool
+		err   error
+		kind  engine.Kind
+		state journal.State
+	}{
+		{"in the pause", time.Hour, true, limited, engine.KindInterrupted, "cancelled"},
+		{"in the pause, but it was sent", time.Hour, true, cut, engine.KindUnknownOutcome, "unknown"},
+		{"after the pause", 0, false, limited, engine.KindRateLimited, "failed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f := &fake{do: func(paid context.Context, _ engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+				sink.Retrying(1, tt.pause, limited)
+				cancel()
+				if tt.ends {
+					<-paid.Done()
+				} else if paid.Err() != nil {
+					t.Error("the request was given up although it was at the provider")
+				}
+				return engine.ImageReply{}, tt.err
+			}}
+			r := newRig(t, options{providers: []engine.ImageProvider{f}})
+			_, err := r.GenerateImages(ctx, small(), engine.Output{}, nil)
+			if e := engine.AsError(err); e == nil || e.Kind != tt.kind || r.row().State != tt.state {
+				t.Errorf("%v, state %s", err, r.row().State)
+			}
+		})
+	}
+}
+
 // TestPaidLimit: a call without a time limit of its own gets the ten minutes that a paid request may take; one that has
 // a limit keeps it.
 func TestPaidLimit(t *testing.T) {

@@ -43,6 +43,8 @@ func TestFormat(t *testing.T) {
 		{name: "ending beats setting", model: "gpt-image-2", dest: "a.jpg", config: "webp", comes: jpeg, sent: "jpeg", file: "a.jpg", mime: "image/jpeg"},
 		{name: "ending in capitals", model: "gpt-image-2", dest: "a.JPG", comes: jpeg, sent: "jpeg", file: "a.JPG", mime: "image/jpeg"},
 		{name: "flag and ending agree", model: "gpt-image-2", dest: "a.jpg", flag: "jpeg", comes: jpeg, sent: "jpeg", file: "a.jpg", mime: "image/jpeg"},
+		{name: "flag by its other name", model: "gpt-image-2", flag: "jpg", comes: jpeg, sent: "jpeg", file: ".jpeg", mime: "image/jpeg"},
+		{name: "flag by its other name, unknown model", model: "test-model", flag: "jpg", comes: jpeg, sent: "jpg", file: ".jpeg", mime: "image/jpeg"},
 		{name: "another type comes for a directory", model: "gpt-image-2", flag: "jpeg", comes: png, sent: "jpeg", file: ".png", mime: "image/png", warned: true},
 		{name: "another type comes for a file", model: "gpt-image-2", dest: "a.jpg", comes: png, sent: "jpeg", file: "a.jpg", mime: "image/jpeg"},
 		{name: "another type comes for a file with a flag", model: "gpt-image-2", dest: "a.jpg", flag: "jpeg", comes: png, sent: "jpeg", file: "a.jpg", mime: "image/jpeg"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -466,5 +467,27 @@ func TestPathsUnderRoots(t *testing.T) {
 	for _, ref := range []string{"../out.png", "link.png", filepath.Dir(r.dir) + "/out.png", "file:///etc/passwd", "/etc/passwd"} {
 		_, err := r.EditImages(t.Context(), editOf(ref), engine.Output{}, nil)
 		wantError(t, err, engine.KindPolicyDenied, fault.PathDenied, engine.BilledNo)
+	}
+}
+
+// TestShrunkInput is told from a broken connection.
+func TestShrunkInput(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, options{})
+	f := &fake{do: func(_ context.Context, call engine.ImageCall, _ engine.ImageSink) (engine.ImageReply, error) {
+		must(t, os.Truncate(r.in("a.png"), 10))
+		in, err := call.Images[0].Open()
+		must(t, err)
+		data, err := io.ReadAll(in)
+		if !errors.Is(err, engine.ErrInput) || len(data) != 10 {
+			t.Errorf("read %d bytes, %v", len(data), err)
+		}
+		return engine.ImageReply{}, err
+	}}
+	r.table.list = []engine.ImageProvider{f}
+	r.write("a.png", tinyPNG())
+	_, err := r.EditImages(t.Context(), editOf("a.png"), engine.Output{}, nil)
+	if !errors.Is(err, engine.ErrInput) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -204,6 +204,14 @@ func TestMoments(t *testing.T) {
 		{name: "no picture and no error", n: 1, do: answer(), want: outcome{engine.KindUnknownOutcome, "no_picture", engine.BilledMaybe, "unknown", 0, 0}, says: "no picture"},
 		{name: "more than asked for", n: 1, do: answer(png, png, png), want: outcome{state: "landed", finals: 3}},
 		{name: "blocked after the first", n: 2, do: thenFail(blocked, png), want: outcome{engine.KindPartial, "moderation_blocked", engine.BilledYes, "landed", 1, 0}, says: "1 of 2 pictures were saved, then: blocked"},
+		{name: "one at another origin", n: 2, do: func(_ context.Context, _ engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+			sink.Link(1, "https://pictures.invalid/b.png?sig=x")
+			return engine.ImageReply{RequestID: "req_1"}, put(sink, engine.Slot{}, png)
+		}, want: outcome{engine.KindPartial, fault.URLNotAllowed, engine.BilledYes, "unknown", 1, 0}, says: "1 of 2 pictures were saved, then: openai: a picture lies at another origin"},
+		{name: "all at another origin, no error", n: 1, do: func(_ context.Context, _ engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+			sink.Link(0, "https://pictures.invalid/a.png")
+			return engine.ImageReply{RequestID: "req_1"}, nil
+		}, want: outcome{engine.KindUnknownOutcome, fault.URLNotAllowed, engine.BilledYes, "unknown", 0, 0}},
 		{name: "stopped before it was sent", n: 1, do: thenFail(stopped), want: outcome{engine.KindInterrupted, "interrupted", engine.BilledNo, "cancelled", 0, 0}},
 		{name: "an error of no kind", n: 1, do: thenFail(context.DeadlineExceeded), want: outcome{engine.KindFailure, "failed", engine.BilledNo, "failed", 0, 0}},
 		{name: "a picture given up", n: 2, do: func(_ context.Context, _ engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
@@ -232,6 +240,28 @@ func TestMoments(t *testing.T) {
 			check(t, r, res, err, tt.want, tt.says)
 			contains(t, strings.Join(res.Warnings, "\n"), tt.warn)
 		})
+	}
+}
+
+// TestPromptInAReply: a server that repeats the prompt does not get it into the error or the journal.
+func TestPromptInAReply(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusOK} {
+		s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"error":{"code":"odd","message":"cannot draw ` + secretPrompt + ` today"}}`))
+		}))
+		r := newRig(t, options{providers: []engine.ImageProvider{client(t, "openai", s.URL)}})
+		_, err := r.GenerateImages(t.Context(), small(), engine.Output{}, nil)
+		e := engine.AsError(err)
+		if e == nil || e.Code != "odd" {
+			t.Fatalf("got %v", err)
+		}
+		noPrompt(t, e)
+		if text := r.row().ErrorMessage; strings.Contains(text, secretPrompt) || !strings.Contains(text, "today") {
+			t.Errorf("the row says %q", text)
+		}
 	}
 }
 

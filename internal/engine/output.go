@@ -32,14 +32,17 @@ func (e *Engine) format(d *draft) error {
 	default:
 		d.call.OutputFormat = d.convert
 	}
-	if d.call.OutputFormat == "" || !d.known || d.model.Permissive || len(formats) > 0 {
+	if d.call.OutputFormat == "" || !d.known || d.model.Permissive {
+		return nil
+	}
+	if t, ok := sniff.ByExt(d.call.OutputFormat); ok {
+		d.call.OutputFormat = t.Ext // jpg is jpeg
+	}
+	if len(formats) > 0 {
 		return nil
 	}
 	// The vendor decides on the format of this model: nothing is sent, and what comes is converted.
 	d.convert, d.call.OutputFormat = d.call.OutputFormat, ""
-	if t, ok := sniff.ByExt(d.convert); ok {
-		d.convert = t.Ext
-	}
 	return d.canConvert()
 }
 

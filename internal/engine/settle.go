@@ -65,8 +65,11 @@ func (s *session) finals() int {
 func (s *session) verdict(final int, reply ImageReply, callErr error) *Error {
 	want := s.d.call.N
 	cause := callErr
-	if s.lost != nil {
+	switch {
+	case s.lost != nil:
 		cause = s.lostError(callErr)
+	case cause == nil && len(s.links) > 0:
+		cause = s.elsewhere()
 	}
 	var err *Error
 	switch {
@@ -79,7 +82,7 @@ func (s *session) verdict(final int, reply ImageReply, callErr error) *Error {
 		return nil
 	case final > 0:
 		err = partial(final, want, cause)
-	case cause != nil && s.withdrawn.Load():
+	case s.withdrawn.Load() && cause != nil && AsError(cause).Billed != BilledMaybe:
 		err = Errorf(KindInterrupted, "interrupted", "stopped before the request was sent again; nothing was billed").
 			WithCause(cause)
 	case cause != nil:
@@ -97,6 +100,16 @@ func (s *session) errorf(kind Kind, code fault.Code, format string, args ...any)
 	e := Errorf(kind, code, format, args...)
 	e.Provider = s.d.provider.Name()
 	return e
+}
+
+// elsewhere is the error for pictures that were made and not read.
+func (s *session) elsewhere() *Error {
+	e := s.errorf(KindUnknownOutcome, fault.URLNotAllowed,
+		"a picture lies at another origin, which is not read; its address is among the assets").Bill(BilledYes)
+	if s.job == "" {
+		return e
+	}
+	return e.WithHint("its address is shown by: mediagen jobs show %s", s.job)
 }
 
 // lostError is the error for a picture that was paid for and that neither target nor spool nor the system's temporary

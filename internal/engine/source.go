@@ -41,16 +41,24 @@ func (s *Source) Reader() io.Reader { return io.NewSectionReader(s.at, 0, s.Size
 // Input returns the source as a provider takes it.
 func (s *Source) Input() Input {
 	return Input{Name: s.Name, MIME: s.Type.MIME, Size: s.Size, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(inputReader{s.Reader()}), nil
+		return io.NopCloser(&inputReader{r: s.Reader(), left: s.Size}), nil
 	}}
 }
 
-// inputReader marks read failures, so that a provider can tell them from a broken connection.
-type inputReader struct{ r io.Reader }
+// inputReader marks read failures, so that a provider can tell them from a broken connection. A file that became
+// shorter since it was measured is one.
+type inputReader struct {
+	r    io.Reader
+	left int64
+}
 
-func (r inputReader) Read(p []byte) (int, error) {
+func (r *inputReader) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	r.left -= int64(n)
+	switch {
+	case errors.Is(err, io.EOF) && r.left > 0:
+		return n, fmt.Errorf("%w: it became shorter", ErrInput)
+	case err != nil && !errors.Is(err, io.EOF):
 		return n, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return n, err
