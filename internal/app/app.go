@@ -124,6 +124,9 @@ func (a *app) open(ctx context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cl
 		return cli.Session{}, err
 	}
 	a.log = a.newLogger(a.logLevel(o))
+	for _, file := range a.cfg.Files() {
+		a.log.InfoContext(ctx, "settings read", "kind", file.Kind, "path", file.Path)
+	}
 	cat, err := a.catalog()
 	if err != nil {
 		return cli.Session{}, err
@@ -131,6 +134,7 @@ func (a *app) open(ctx context.Context, f *pflag.FlagSet, o cli.OpenOptions) (cl
 	if err := a.openWorkspace(); err != nil {
 		return cli.Session{}, err
 	}
+	a.log.InfoContext(ctx, "directories opened", "policy", a.ws.Describe().Policy, "output_dir", a.cfg.OutputDir)
 	return cli.Session{
 		Engine: engine.New(a.engineConfig(ctx, cat, o)), OutputDir: a.cfg.OutputDir, Timeout: a.cfg.Timeout,
 		Warnings: append(a.cfg.Warnings(), a.ws.Warnings()...),
@@ -199,6 +203,7 @@ func (a *app) openJournalWith(ctx context.Context, o journal.Options) (*journal.
 	if err != nil {
 		return nil, err
 	}
+	a.log.InfoContext(ctx, "journal opened", "path", a.cfg.Journal.Path)
 	a.journal = j
 	return j, nil
 }

@@ -144,5 +144,10 @@ func (p *providers) client(cfg openai.Config) (engine.ImageProvider, error) {
 	cfg.Scrub = a.scrub.String
 	cfg.Log = a.providerLogger(p.o)
 	cfg.LogBodies = p.o.LogRequests
-	return openai.New(cfg)
+	client, err := openai.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("provider chosen", "name", client.Name(), "endpoint", client.Endpoint())
+	return client, nil
 }

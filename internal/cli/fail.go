@@ -44,19 +44,21 @@ func (sh *shell) ended(res *engine.Result) error {
 }
 
 // asError turns whatever a command returned into the engine's error; Cobra's and pflag's own words become usage errors.
-// What a signal cut short is its doing, whatever was under way.
+// A local step that a signal cut short is the signal's doing; what is worse, such as an unknown outcome, stays.
 func (sh *shell) asError(err error) *engine.Error {
 	if u, ok := errors.AsType[usageError](err); ok {
 		e := engine.AsError(u.error)
 		return &engine.Error{Kind: engine.KindInvalidRequest, Code: fault.InvalidArgument, Message: u.Error(), Hint: e.Hint}
 	}
 	e := engine.AsError(err)
-	if sig := SignalOf(sh.ctx); sig != nil && (e.Kind == engine.KindInterrupted || errors.Is(err, context.Canceled)) {
-		c := *e
-		c.Kind = sig.Kind
-		return &c
+	sig := SignalOf(sh.ctx)
+	cut := e.Kind == engine.KindFailure && errors.Is(err, context.Canceled)
+	if sig == nil || e.Kind != engine.KindInterrupted && !cut {
+		return e
 	}
-	return e
+	c := *e
+	c.Kind = sig.Kind
+	return &c
 }
 
 // fail prints an error and returns the exit code: the signal's if there was one, else that of the error's kind.
@@ -93,7 +95,7 @@ func (sh *shell) failure(e *engine.Error, err error, code int) envelope {
 	env.OK = false
 	env.Error = &errorJSON{
 		Kind: string(e.Kind), Code: string(e.Code), Message: sh.Scrub(e.Error()), Hint: sh.Scrub(sh.hint(e, err)), Exit: code,
-		Provider: e.Provider, RequestID: e.RequestID, RetryAfterS: e.RetryAfter.Seconds(), Billed: string(e.Billed),
+		Provider: e.Provider, RequestID: sh.Scrub(e.RequestID), RetryAfterS: e.RetryAfter.Seconds(), Billed: string(e.Billed),
 	}
 	if env.Error.Billed == "" {
 		env.Error.Billed = string(engine.BilledNo)

@@ -67,6 +67,9 @@ func newJobsList(sh *shell) *cobra.Command {
 				jobs = jobs[:limit]
 				sh.warn([]string{fmt.Sprintf("only the newest %d jobs are listed; --limit 0 lists all", limit)})
 			}
+			for i := range jobs {
+				jobs[i].RequestID = sh.Scrub(jobs[i].RequestID) // a server's own word
+			}
 			return sh.items(jobs, func(w io.Writer) error { return sh.jobTable(w, jobs) })
 		})
 	}
@@ -155,6 +158,7 @@ func newJobsShow(sh *shell) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				job.RequestID = sh.Scrub(job.RequestID) // a server's own word
 				return sh.items([]engine.Job{job}, func(w io.Writer) error { return jobCard(w, job) })
 			})
 		},

@@ -68,6 +68,7 @@ func TestSignalKinds(t *testing.T) {
 		kind string
 	}{
 		{engine.Errorf(engine.KindUnknownOutcome, "no_answer", "no answer").Bill(engine.BilledMaybe), "unknown_outcome"},
+		{engine.Errorf(engine.KindUnknownOutcome, "no_answer", "no answer").WithCause(context.Canceled), "unknown_outcome"},
 		{engine.Errorf(engine.KindInterrupted, "interrupted", "stopped"), "terminated"},
 		{context.Canceled, "terminated"},
 	} {
