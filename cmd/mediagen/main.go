@@ -1,4 +1,4 @@
-// Command mediagen generates and edits media and lands every paid result in a file. Everything it does is in internal/app.
+// Command mediagen generates and edits media and lands every paid result in a file. What it does is in internal/app.
 package main
 
 import (

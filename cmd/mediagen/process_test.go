@@ -68,7 +68,7 @@ func newProgram(t testing.TB, faults ...string) *program {
 }
 
 // built is the real program, built once: the test binary would start the tests of a killed child.
-var built = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // one build for all tests
+var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mediagen-test-")
 	if err != nil {
 		return "", err
@@ -79,7 +79,7 @@ var built = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 	if tags := buildTags(); tags != "" {
 		args = append(args, "-tags="+tags)
 	}
-	out, err := exec.Command("go", append(args, ".")...).CombinedOutput() //nolint:noctx,gosec // our own package
+	out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
@@ -87,7 +87,7 @@ var built = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 })
 
 // builtDir is where it lies, for TestMain to remove.
-var builtDir atomic.Pointer[string] //nolint:gochecknoglobals // one build for all tests
+var builtDir atomic.Pointer[string]
 
 // buildTags are the tags of this very test binary, so that the program has the same imaging engine.
 func buildTags() string {
@@ -105,7 +105,7 @@ func buildTags() string {
 
 func (p *program) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	p.t.Helper()
-	cmd := exec.Command(p.root, args...) //nolint:noctx // is signalled and killed by hand
+	cmd := exec.Command(p.root, args...) // signalled and killed by hand
 	cmd.Dir, cmd.Env = p.dir, p.env
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -252,7 +252,7 @@ func TestKill(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
 	whole := time.Since(start)       // of a run on this machine under this load: the moments spread over all of it
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable moments, no secret
+	r := rand.New(rand.NewPCG(1, 2)) // repeatable moments
 	for range rounds {
 		cmd, _, _ := p.command(args...)
 		if err := cmd.Start(); err != nil {

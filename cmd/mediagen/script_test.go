@@ -18,7 +18,7 @@ import (
 	"mediagen/internal/sniff"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden parts of scripts") //nolint:gochecknoglobals // test flag
+var update = flag.Bool("update", false, "rewrite the golden parts of scripts")
 
 // TestMain lets the scripts run this very test binary as mediagen.
 func TestMain(m *testing.M) {
@@ -61,7 +61,11 @@ func TestScripts(t *testing.T) {
 func setup(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	for _, kv := range [][2]string{
-		{"HOME", home}, {"XDG_CONFIG_HOME", ""}, {"XDG_STATE_HOME", ""}, {"XDG_CACHE_HOME", ""}, {"NO_PROXY", "*"},
+		{"HOME", home},
+		{"XDG_CONFIG_HOME", ""},
+		{"XDG_STATE_HOME", ""},
+		{"XDG_CACHE_HOME", ""},
+		{"NO_PROXY", "*"},
 		{"MEDIA", mustAbs("../../testdata/media")},
 	} {
 		env.Setenv(kv[0], kv[1])

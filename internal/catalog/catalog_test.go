@@ -15,14 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write golden files") //nolint:gochecknoglobals // flags are global by nature
+var update = flag.Bool("update", false, "write golden files")
 
 // today is the day on which the facts of models.yaml were written down.
 func today() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
 
 // shared is read once for all tests, which is also a test that concurrent readers get along.
-//
-//nolint:gochecknoglobals // immutable
 var shared = sync.OnceValues(func() (*Catalog, error) { return New(nil) })
 
 func builtin(t testing.TB) *Catalog {

@@ -234,18 +234,28 @@ func (c *checker) param(p setParam) {
 		}
 		return
 	}
-	if c.req.Op != "" && len(rule.Ops) > 0 && !slices.Contains(rule.Ops, c.req.Op) {
+	if outside(c.req.Op, rule.Ops) {
 		c.add("%s: goes with %s only, not with %s", p.name, strings.Join(rule.Ops, ", "), c.req.Op)
 	}
-	if f := c.outputFormat(); f != "" && len(rule.Formats) > 0 && !slices.Contains(rule.Formats, f) {
+	if f := c.outputFormat(); outside(f, rule.Formats) {
 		c.add("%s: goes with output_format %s only, not with %s", p.name, strings.Join(rule.Formats, ", "), f)
 	}
-	if p.word != "" && len(rule.Values) > 0 && !slices.Contains(rule.Values, p.word) {
+	if outside(p.word, rule.Values) {
 		c.add("%s: %q is not taken by %s; allowed: %s", p.name, p.word, c.model.ID, strings.Join(rule.Values, ", "))
 	}
 	if p.isNum && (rule.Min != nil && p.num < *rule.Min || rule.Max != nil && p.num > *rule.Max) {
 		c.add("%s: %d is out of range; allowed: %s", p.name, p.num, rule.span())
 	}
+	c.company(p, rule)
+}
+
+// outside reports whether a given word is missing from a list that has words.
+func outside(word string, list []string) bool {
+	return word != "" && len(list) > 0 && !slices.Contains(list, word)
+}
+
+// company checks what a parameter cannot or must stand with.
+func (c *checker) company(p setParam, rule Rule) {
 	for _, other := range rule.Excludes {
 		if c.req.has(other) {
 			c.add("%s: cannot be combined with %s; give one of the two", p.name, other)

@@ -241,13 +241,7 @@ func (c *Catalog) CostOf(model string, t Tokens) (micros int64, known bool) {
 		return 0, false
 	}
 	p := m.Price
-	textOut, imageOut := t.TextOut, t.ImageOut
-	if textOut == 0 && imageOut == 0 && t.VideoOut == 0 {
-		imageOut = t.Out
-	}
-	if p.TextOut == nil && p.ImageOut != nil {
-		textOut, imageOut = 0, max(saturate(textOut, imageOut), t.Out-t.VideoOut)
-	}
+	textOut, imageOut := t.output(p)
 	if textOut == 0 && imageOut == 0 && t.VideoOut == 0 {
 		return 0, false
 	}
@@ -274,6 +268,18 @@ func (c *Catalog) CostOf(model string, t Tokens) (micros int64, known bool) {
 		total.add(b.tokens, *b.rate)
 	}
 	return total.micros(), true
+}
+
+// output splits the output into text and images: the breakdown, else all of it as images.
+func (t Tokens) output(p *Price) (text, image int64) {
+	text, image = t.TextOut, t.ImageOut
+	if text == 0 && image == 0 && t.VideoOut == 0 {
+		image = t.Out
+	}
+	if p.TextOut == nil && p.ImageOut != nil {
+		return 0, max(saturate(text, image), t.Out-t.VideoOut)
+	}
+	return text, image
 }
 
 func (t Tokens) negative() bool {
@@ -319,5 +325,5 @@ func (s *sum) micros() int64 {
 	if q > math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return int64(q) //nolint:gosec // bounded above
+	return int64(q)
 }

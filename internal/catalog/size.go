@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,7 +81,7 @@ func (s SizeRule) Nearest(w, h int) (nearW, nearH int, ok bool) {
 // ParseSize reads "1024x1536". Signs, spaces, leading zeros and edges above five digits are not a size.
 func ParseSize(text string) (w, h int, ok bool) {
 	left, right, found := strings.Cut(text, "x")
-	if !found || !digits(left, 1, 5) || !digits(right, 1, 5) || left[0] == '0' || right[0] == '0' {
+	if !found || !digits(left, 5) || !digits(right, 5) || left[0] == '0' || right[0] == '0' {
 		return 0, 0, false
 	}
 	w, errW := strconv.Atoi(left)
@@ -90,10 +91,8 @@ func ParseSize(text string) (w, h int, ok bool) {
 
 // sizeProblem says why the model does not make a size, with what it makes; "" when it does.
 func (m Model) sizeProblem(size string) string {
-	for _, s := range m.Sizes {
-		if s == size {
-			return ""
-		}
+	if slices.Contains(m.Sizes, size) {
+		return ""
 	}
 	if m.SizeRule == nil {
 		return "allowed: " + strings.Join(m.Sizes, ", ")

@@ -196,7 +196,7 @@ func reword(text string) problem {
 
 	p := problem{text: strings.TrimPrefix(text, "yaml: ")}
 	if m := atLine.FindStringSubmatch(text); m != nil {
-		p.line, _ = strconv.Atoi(m[1]) //nolint:errcheck // digits only; too many of them leave the line out
+		p.line, _ = strconv.Atoi(m[1]) // digits only; too many leave the line out
 		p.text = m[2]
 	}
 	if m := noSuchKey.FindStringSubmatch(p.text); m != nil {

@@ -76,7 +76,7 @@ func (u USD) String() string {
 
 func magnitude(v int64) uint64 {
 	if v < 0 {
-		return uint64(-(v + 1)) + 1
+		return uint64(-(v + 1)) + 1 //nolint:gosec // -(v+1) is not negative
 	}
 	return uint64(v)
 }
@@ -96,7 +96,7 @@ func (u *USD) UnmarshalYAML(node *yaml.Node) error {
 
 func parseUSD(text string) (USD, bool) {
 	whole, part, dotted := strings.Cut(text, ".")
-	if !digits(whole, 1, 6) || dotted && !digits(part, 1, 6) {
+	if !digits(whole, 6) || dotted && !digits(part, 6) {
 		return 0, false
 	}
 	v, err := strconv.ParseInt(whole+part+strings.Repeat("0", 6-len(part)), 10, 64)
@@ -106,8 +106,9 @@ func parseUSD(text string) (USD, bool) {
 	return USD(v), true
 }
 
-func digits(s string, minLen, maxLen int) bool {
-	if len(s) < minLen || len(s) > maxLen {
+// digits reports whether s is made of 1 to maxLen decimal digits.
+func digits(s string, maxLen int) bool {
+	if s == "" || len(s) > maxLen {
 		return false
 	}
 	return strings.Trim(s, "0123456789") == ""

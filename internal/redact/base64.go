@@ -79,8 +79,8 @@ func runChar(text string, i int) bool {
 }
 
 // readsAsName reports whether a long run is a path or a name made of words rather than encoded data: separators cut it
-// into short pieces, and it seldom changes between upper case, lower case and digits. Two of three neighbours in encoded
-// data differ; in a path with a camel-cased directory or a random upper-case part fewer than one of three do.
+// into short pieces, and it seldom changes between upper case, lower case and digits. Two of three neighbours in
+// encoded data differ; in a path with a camel-cased directory or a random upper-case part fewer than one of three do.
 func readsAsName(run string) bool {
 	changes := 0
 	for piece := range strings.FieldsFuncSeq(run, isSeparator) {
