@@ -304,7 +304,10 @@ func TestAPauseThatIsBrokenOff(t *testing.T) {
 		want outcome
 	}{
 		"by the caller": {
-			func(p context.Context) (context.Context, func()) { ctx, stop := context.WithCancel(p); return ctx, stop },
+			func(p context.Context) (context.Context, func()) {
+				ctx, stop := context.WithCancel(p)
+				return ctx, stop
+			},
 			outcome{engine.KindInterrupted, "interrupted", engine.BilledNo},
 		},
 		"by the time limit": {

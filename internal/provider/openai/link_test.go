@@ -172,7 +172,10 @@ func TestDownloadsAreTriedAgain(t *testing.T) {
 		},
 		{
 			name: "the server asks to wait too long", times: 1, gets: 1, want: notRead, slept: []time.Duration{},
-			bad: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3600"); w.WriteHeader(503) },
+			bad: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "3600")
+				w.WriteHeader(503)
+			},
 		},
 	}
 	for _, tt := range tests {
@@ -339,5 +342,17 @@ func TestAWaitThatEndsWhileDownloading(t *testing.T) {
 	}
 	if _, gets := srv.counts(); gets != 1 {
 		t.Errorf("%d downloads, want 1", gets)
+	}
+}
+
+func TestTooManyLinks(t *testing.T) {
+	t.Parallel()
+	srv := linking(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(one) }, strings.Split(strings.Repeat("/f ", 200), " ")[:200]...)
+	reply, err := generate(t, client(t, srv.URL), newSink())
+	if _, got := told(t, err); got != unusable || reply.Pictures != 128 {
+		t.Errorf("%v, %d pictures", err, reply.Pictures)
+	}
+	if _, gets := srv.counts(); gets != 128 {
+		t.Errorf("%d downloads", gets)
 	}
 }

@@ -21,6 +21,12 @@ import (
 // readBuffer is how much of a reply is held at once, in bytes.
 const readBuffer = 64 << 10
 
+// maxPictures bounds the pictures of one reply, partial ones and links included. OpenAI makes 10 with 3 partials each; a
+// reply without an end must not fill a folder with files.
+const maxPictures = 128
+
+const errTooMany = replyError("the reply holds more than 128 pictures")
+
 // lastCreated is the end of the year 9999, where RFC 3339 ends, in Unix seconds. Servers that count milliseconds are
 // beyond it.
 const lastCreated = 253402300799
@@ -33,6 +39,7 @@ type receiver struct {
 	sink  engine.ImageSink
 	reply engine.ImageReply
 
+	seen     int           // pictures so far, partial ones and links included
 	base     int           // index of the first picture of the object that is being read
 	used     int           // pictures of that object, whether they made it or not
 	partials int           // partial pictures that came since the last final one
@@ -173,6 +180,9 @@ func (r *receiver) picture(slot engine.Slot, text io.Reader) error {
 	if slot.Partial == 0 && r.have[slot.Index] {
 		return nil
 	}
+	if r.seen++; r.seen > maxPictures {
+		return errTooMany
+	}
 	// Some servers wrap lines as mail does.
 	return r.settle(slot, r.store(slot, sniff.NewBase64Reader(text, true)))
 }
@@ -188,9 +198,13 @@ func (r *receiver) finish(b replyBody) (final bool, err error) {
 	r.note(b)
 	items := b.items()
 	for i, it := range items {
-		if it.URL != "" && !r.have[r.base+i] {
-			r.link(r.base+i, it.URL)
+		if it.URL == "" || r.have[r.base+i] {
+			continue
 		}
+		if r.seen++; r.seen > maxPictures {
+			return false, errTooMany
+		}
+		r.link(r.base+i, it.URL)
 	}
 	if b.refusal != nil {
 		return false, r.refused(*b.refusal)

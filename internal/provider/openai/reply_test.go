@@ -148,6 +148,10 @@ func TestRepliesThatAreNone(t *testing.T) {
 			"the reply holds more than 4194304 bytes beside its pictures; it may have been billed", 1,
 		},
 		{
+			"too many pictures", jsonType, `{"data":[` + strings.Repeat(good+",", 140) + good + `]}`, unusable,
+			"the reply holds more than 128 pictures; it may have been billed", 128,
+		},
+		{
 			"a key without end", jsonType, `{"` + strings.Repeat("k", 5000) + `":1}`, unusable,
 			"the reply is not valid JSON: a key is longer than 4096 bytes; it may have been billed", 0,
 		},
@@ -181,7 +185,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 			if diff := cmp.Diff(tt.message, e.Message); diff != "" {
 				t.Error(diff)
 			}
-			if len(out.final()) != tt.saved || out.open > 0 || e.RequestID != "req_7" || reply.Pictures != tt.saved {
+			if len(out.saved) != tt.saved || out.open > 0 || e.RequestID != "req_7" || reply.Pictures != tt.saved {
 				t.Errorf("%d pictures saved, want %d; %d open; request id %q", len(out.final()), tt.saved, out.open, e.RequestID)
 			}
 			if posts, _ := srv.counts(); posts != 1 {
