@@ -93,7 +93,15 @@ func (s *session) verdict(final int, reply ImageReply, callErr error) *Error {
 	}
 	err = told(s.d.operation, err)
 	err.RequestID = orString(err.RequestID, reply.RequestID)
-	return err
+	return s.pointed(err)
+}
+
+// pointed adds where to look for a call whose outcome is not known: it is on record, and it is not sent again.
+func (s *session) pointed(err *Error) *Error {
+	if err.Hint != "" || s.job == "" || err.Kind != KindUnknownOutcome && err.Billed != BilledMaybe {
+		return err
+	}
+	return err.WithHint("it is not sent again by itself; what is known is shown by: mediagen jobs show %s", s.job)
 }
 
 func (s *session) errorf(kind Kind, code fault.Code, format string, args ...any) *Error {
