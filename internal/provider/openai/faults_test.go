@@ -25,15 +25,12 @@ type faultCase struct {
 	noID     bool // no reply, so no request id
 }
 
-//nolint:gochecknoglobals // table
 var (
 	unknownOutcome = outcome{engine.KindUnknownOutcome, "no_answer", engine.BilledMaybe}
 	unusable       = outcome{engine.KindUnknownOutcome, "unusable_reply", engine.BilledMaybe}
 )
 
 // faultCases has a row for each fault of the emulator.
-//
-//nolint:gochecknoglobals // table
 var faultCases = []faultCase{
 	{spec: "moderation", want: outcome{"blocked", "moderation_blocked", "no"}, requests: 1, message: "blocked at the input stage"},
 	{spec: "moderation:output", want: outcome{"blocked", "moderation_blocked", "maybe"}, requests: 1, message: "output stage"},
@@ -226,7 +223,7 @@ func TestForeignLinksComeWithTheirSignature(t *testing.T) {
 	t.Parallel()
 	srv, out := emulated(t, "url-foreign:https://pictures.invalid"), newSink()
 	_, err := client(t, srv.URL).GenerateImages(t.Context(), engine.ImageCall{Prompt: "x", Model: "m", Size: "32x32", N: 2}, out)
-	told(t, err)
+	_, _ = told(t, err)
 	if len(out.links) != 2 || strings.Contains(err.Error(), "sig=") {
 		t.Errorf("links %v, error %v", out.links, err)
 	}
@@ -274,7 +271,7 @@ func TestRetriesArePausedAsAsked(t *testing.T) {
 				defer cancel()
 			}
 			_, err := c.GenerateImages(ctx, engine.ImageCall{Prompt: "x", Model: "m"}, out)
-			told(t, err)
+			_, _ = told(t, err)
 			if posts, _ := srv.counts(); posts != tt.posts {
 				t.Errorf("%d requests, want %d", posts, tt.posts)
 			}

@@ -289,5 +289,3 @@ func input(name, mime string, data []byte) engine.Input {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}}
 }
-
-func ptr[T any](v T) *T { return &v }

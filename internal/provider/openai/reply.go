@@ -21,7 +21,7 @@ import (
 // readBuffer is how much of a reply is held at once, in bytes.
 const readBuffer = 64 << 10
 
-// maxPictures bounds the pictures of one reply, partial ones and links included. OpenAI makes 10 with 3 partials each; a
+// maxPictures bounds the pictures of one reply, partial ones and links included. OpenAI makes 10, 3 partials each; a
 // reply without an end must not fill a folder with files.
 const maxPictures = 128
 

@@ -157,20 +157,24 @@ func TestRepliesThatAreNone(t *testing.T) {
 		},
 		{
 			"an error with status 200", jsonType, `{"error":{"message":"out of memory","code":"oom","type":"server_error"}}`,
-			outcome{"unknown_outcome", "oom", "maybe"}, "answered with an error: out of memory", 0,
+			outcome{"unknown_outcome", "oom", "maybe"},
+			"answered with an error: out of memory", 0,
 		},
 		{"an error sentence with status 200", jsonType, `{"error":"out of memory"}`, outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error: out of memory", 0},
 		{
 			"an error beside pictures", jsonType, `{"data":[` + good + `],"error":{"code":500}}`,
-			outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error", 1,
+			outcome{"unknown_outcome", "error_in_reply", "maybe"},
+			"answered with an error", 1,
 		},
 		{
 			"moderation with status 200", jsonType, `{"error":{"message":"no","code":"moderation_blocked"}}`,
-			outcome{"blocked", "moderation_blocked", "maybe"}, "answered with an error: no", 0,
+			outcome{"blocked", "moderation_blocked", "maybe"},
+			"answered with an error: no", 0,
 		},
 		{
 			"an object that calls itself an error", jsonType, `{"object":"error","message":"bad","code":400}`,
-			outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error: bad", 0,
+			outcome{"unknown_outcome", "error_in_reply", "maybe"},
+			"answered with an error: bad", 0,
 		},
 	}
 	for _, tt := range tests {
@@ -280,7 +284,7 @@ func TestTheOtherPicturesAreKept(t *testing.T) {
 	srv := answering(t, 200, jsonType, `{"data":[{"b64_json":"`+b1+`"},{"b64_json":"`+b2+`"},{"b64_json":"`+b3+`"}]}`)
 	out := newSink()
 	_, err := client(t, srv.URL).GenerateImages(t.Context(), engine.ImageCall{Prompt: "p"}, failsOnce{out})
-	told(t, err)
+	_, _ = told(t, err)
 	if diff := cmp.Diff([][]byte{two, three}, out.final()); diff != "" {
 		t.Error(diff)
 	}

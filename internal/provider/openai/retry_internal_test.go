@@ -60,7 +60,7 @@ func TestPause(t *testing.T) {
 			}
 		}
 	}
-	for _, attempt := range []int{7, 40, 64, 1000} { // beyond the cap; a shift would overflow
+	for _, attempt := range []int{8, 40, 64, 1000} { // beyond the cap; a shift would overflow
 		if d, ok := r.pause(t.Context(), attempt, 0); ok {
 			t.Errorf("attempt %d: %s, want none", attempt, d)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
@@ -122,7 +123,7 @@ func (s *scanner) literal(b byte) error {
 		return errSyntax // a reply is an object
 	}
 	for {
-		if b != '-' && b != '+' && b != '.' && (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') {
+		if !inLiteral(b) {
 			return errSyntax
 		}
 		if err := s.emit(b); err != nil {
@@ -137,6 +138,11 @@ func (s *scanner) literal(b byte) error {
 		}
 		b, _ = s.in.ReadByte() // cannot fail: peeked
 	}
+}
+
+// inLiteral reports whether b can stand in a number, true, false or null.
+func inLiteral(b byte) bool {
+	return b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
 // str handles a string whose opening quote has been read.
@@ -274,9 +280,9 @@ func skipComma(text *stringReader) error {
 
 // element returns the index in the nearest array.
 func (s *scanner) element() int {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		if s.stack[i].array {
-			return s.stack[i].index
+	for _, f := range slices.Backward(s.stack) {
+		if f.array {
+			return f.index
 		}
 	}
 	return 0

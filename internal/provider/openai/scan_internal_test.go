@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -288,11 +289,7 @@ func longKeys(v any) bool {
 			}
 		}
 	case []any:
-		for i := range v {
-			if longKeys(v[i]) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, longKeys)
 	}
 	return false
 }

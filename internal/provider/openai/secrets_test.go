@@ -265,7 +265,7 @@ func TestLinesOfTheLog(t *testing.T) {
 	})
 	call := engine.ImageCall{Prompt: "p", Model: "m", Images: []engine.Input{input("a.png", "image/png", pngOf(t, 32, 32, false))}}
 	_, err := c.EditImages(t.Context(), call, newSink())
-	told(t, err)
+	_, _ = told(t, err)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines: %s", len(lines), log.String())

@@ -85,7 +85,7 @@ func (c *Client) create(
 ) (engine.ImageReply, error) {
 	for attempt := 1; ; attempt++ {
 		var d delivery
-		res, err := send(ctx, &d)
+		res, err := send(ctx, &d) //nolint:bodyclose // receive closes it
 		if err == nil {
 			return c.receive(ctx, call, res, sink)
 		}

@@ -2,7 +2,7 @@ package openai_test
 
 import (
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -264,7 +264,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 	secure := serve(t, http.NotFoundHandler())
 	selfSigned := httptest.NewTLSServer(http.NotFoundHandler())
-	selfSigned.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains about our refusal
+	selfSigned.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // it complains about our refusal
 	t.Cleanup(selfSigned.Close)
 	tests := []struct {
 		name, origin, message string

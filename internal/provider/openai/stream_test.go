@@ -63,11 +63,13 @@ func TestStreamsOfManyShapes(t *testing.T) {
 		},
 		{
 			"the event line behind the data", sseType,
-			"data: {\"b64_json\":\"" + b1 + "\"}\nevent: image_generation.completed\n\n", map[engine.Slot][]byte{slot(0, 0): one},
+			"data: {\"b64_json\":\"" + b1 + "\"}\nevent: image_generation.completed\n\n",
+			map[engine.Slot][]byte{slot(0, 0): one},
 		},
 		{
 			"the name of one event does not reach the next", sseType,
-			"event: image_generation.partial_image\n\ndata: {\"b64_json\":\"" + b1 + "\"}\n\n", map[engine.Slot][]byte{slot(0, 0): one},
+			"event: image_generation.partial_image\n\ndata: {\"b64_json\":\"" + b1 + "\"}\n\n",
+			map[engine.Slot][]byte{slot(0, 0): one},
 		},
 		{
 			"two pictures, each with partials", sseType,
@@ -138,23 +140,31 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 		{"data lines that split a string", "data: {\"b64_json\":\"AAAA\ndata: AAAA\"}\n\n", unusable, "the reply is not valid JSON: it has a control character in a string; it may have been billed", nil},
 		{
 			"an error object", ev("partial_image", b1) + "event: error\ndata: {\"error\":{\"message\":\"boom\",\"code\":\"server_error\"}}\n\n",
-			outcome{"unknown_outcome", "server_error", "maybe"}, "answered with an error: boom", []engine.Slot{{Partial: 1}},
+			outcome{"unknown_outcome", "server_error", "maybe"},
+			"answered with an error: boom",
+			[]engine.Slot{{Partial: 1}},
 		},
 		{
 			"an error without an object", "data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"boom\"}\n\n",
-			outcome{"unknown_outcome", "server_error", "maybe"}, "answered with an error: boom", nil,
+			outcome{"unknown_outcome", "server_error", "maybe"},
+			"answered with an error: boom", nil,
 		},
 		{
 			"an error by the event's name", "event: error\ndata: {\"message\":\"boom\"}\n\n",
-			outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error: boom", nil,
+			outcome{"unknown_outcome", "error_in_reply", "maybe"},
+			"answered with an error: boom", nil,
 		},
 		{
 			"moderation in the middle", ev("partial_image", b1) + "data: {\"error\":{\"code\":\"moderation_blocked\"}}\n\n",
-			outcome{"blocked", "moderation_blocked", "maybe"}, "answered with an error", []engine.Slot{{Partial: 1}},
+			outcome{"blocked", "moderation_blocked", "maybe"},
+			"answered with an error",
+			[]engine.Slot{{Partial: 1}},
 		},
 		{
 			"an error behind a picture", ev("completed", b1) + "data: {\"error\":{\"message\":\"boom\"}}\n\n" + ev("completed", b2),
-			outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error: boom", []engine.Slot{{}},
+			outcome{"unknown_outcome", "error_in_reply", "maybe"},
+			"answered with an error: boom",
+			[]engine.Slot{{}},
 		},
 		{"a final picture that is not base64", ev("completed", "A*AA") + ev("completed", b2), unusable, "a picture of the reply cannot be decoded: it is not base64; it may have been billed", []engine.Slot{{Index: 1}}},
 	}

@@ -3,6 +3,7 @@ package openai_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -40,7 +41,7 @@ func TestGenerateBodies(t *testing.T) {
 		{
 			name: "all common parameters, no HTML escapes", emulated: true,
 			call: engine.ImageCall{
-				Prompt: "a <b>cat</b> & \"dog\"\n\u2028", N: 1, OutputCompression: ptr(80), SafetyIdentifier: "u1", Background: "opaque",
+				Prompt: "a <b>cat</b> & \"dog\"\n\u2028", N: 1, OutputCompression: new(80), SafetyIdentifier: "u1", Background: "opaque",
 				Complexity: "low", Model: flare, Moderation: "low", OutputFormat: "jpeg", Quality: "low", Size: "1536x864",
 			},
 			want: `{"prompt":"a <b>cat</b> & \"dog\"\n\u2028","n":1,"output_compression":80,"safety_identifier":"u1",` +
@@ -86,7 +87,7 @@ func TestGenerateBodies(t *testing.T) {
 		},
 		{
 			name: "compression 0 is sent", emulated: true,
-			call: engine.ImageCall{Prompt: "x", Model: "m", Size: "64x64", OutputFormat: "jpeg", OutputCompression: ptr(0), User: "u"},
+			call: engine.ImageCall{Prompt: "x", Model: "m", Size: "64x64", OutputFormat: "jpeg", OutputCompression: new(0), User: "u"},
 			want: `{"prompt":"x","output_compression":0,"user":"u","model":"m","output_format":"jpeg","size":"64x64"}`,
 		},
 	}
@@ -140,7 +141,7 @@ func parts(t *testing.T, r *http.Request, body []byte) []part {
 	mr := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	for {
 		p, err := mr.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return list
 		}
 		if err != nil {
@@ -235,7 +236,7 @@ func TestEditForms(t *testing.T) {
 		{
 			name: "every text parameter and extras of every type",
 			call: engine.ImageCall{
-				Prompt: "x", Model: "m", Background: "opaque", Complexity: "high", InputFidelity: "high", OutputCompression: ptr(0),
+				Prompt: "x", Model: "m", Background: "opaque", Complexity: "high", InputFidelity: "high", OutputCompression: new(0),
 				OutputFormat: "webp", Quality: "max", ResponseFormat: "b64_json", SafetyIdentifier: "s", User: "u", Stream: true,
 				Images: []engine.Input{a, b},
 				Extra: map[string]any{
