@@ -32,6 +32,11 @@ func (a *app) load(f *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Cost.MaxPerDay > 0 {
+		// A cap that caps nothing would be worse than none.
+		return fault.New(fault.ConfigInvalid, "cost.max_per_day is not enforced by this version; remove it").
+			WithHint("cap each call with cost.max or --max-cost")
+	}
 	a.cfg = cfg
 	a.scrub = redact.NewScrubber(cfg.Secrets()...)
 	return nil
