@@ -11,8 +11,8 @@ import (
 // maxEventField bounds the name of a field and of an event, in bytes. What is longer is none that we know.
 const maxEventField = 256
 
-// eventStream reads server-sent events (WHATWG HTML §9.2). next finds an event, Read gives its data, several data lines
-// joined by line feeds. Nothing is held, however long a line is: the SDK's reader gives up at 32 MiB.
+// eventStream reads server-sent events (WHATWG HTML §9.2). next finds an event, Read gives its data, several data
+// lines joined by line feeds. Nothing is held, however long a line is: the SDK's reader gives up at 32 MiB.
 type eventStream struct {
 	in   *bufio.Reader
 	name string // what the event's own field says so far
@@ -129,24 +129,33 @@ func (e *eventStream) field() (data, blank bool, err error) {
 
 // text reads to the end of the line, or to its first colon. What is too long for a name is dropped.
 func (e *eventStream) text(toColon bool) (text string, colon bool, err error) {
+	ends := "\n\r"
+	if toColon {
+		ends += ":"
+	}
 	var name []byte
 	for {
-		next, err := e.in.Peek(1)
-		if errors.Is(err, io.EOF) && len(name) > 0 { // the last line has no end
+		if _, err := e.in.Peek(1); errors.Is(err, io.EOF) && len(name) > 0 { // the last line has no end
 			return string(name), false, nil
-		}
-		if err != nil {
+		} else if err != nil {
 			return "", false, err
 		}
-		switch b := next[0]; {
-		case b == '\n' || b == '\r':
-			return string(name), false, e.lineEnd()
-		case b == ':' && toColon:
-			_, _ = e.in.Discard(1) // cannot fail: peeked
-			return string(name), true, nil
-		case len(name) <= maxEventField:
-			name = append(name, b)
+		run, _ := e.in.Peek(e.in.Buffered()) // cannot fail: buffered
+		n := bytes.IndexAny(run, ends)
+		more := n < 0
+		if more {
+			n = len(run)
 		}
-		_, _ = e.in.Discard(1) // cannot fail: peeked
+		name = append(name, run[:min(n, maxEventField+1-len(name))]...)
+		atColon := !more && run[n] == ':'
+		_, _ = e.in.Discard(n) // cannot fail: buffered
+		switch {
+		case more:
+		case atColon:
+			_, _ = e.in.Discard(1) // cannot fail: buffered
+			return string(name), true, nil
+		default:
+			return string(name), false, e.lineEnd()
+		}
 	}
 }

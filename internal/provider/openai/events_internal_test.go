@@ -108,7 +108,8 @@ func TestEventStreamPassesErrorsOn(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("network is down")
 	for _, in := range []string{"", "da", "data:", "data: 1", "data: 1\n", "data: 1\r", "event: a", ": x", "data: 1\nev"} {
-		if _, err := readEvents(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), 16); !errors.Is(err, broken) {
+		r := io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken))
+		if _, err := readEvents(r, 16); !errors.Is(err, broken) {
 			t.Errorf("%q: %v, want the network's error", in, err)
 		}
 	}
@@ -117,14 +118,18 @@ func TestEventStreamPassesErrorsOn(t *testing.T) {
 // FuzzEvents holds the reader against the model, however the stream is cut into pieces.
 func FuzzEvents(f *testing.F) {
 	for _, in := range []string{
-		"event: image_generation.completed\ndata: {\"b64_json\":\"AAEC\"}\n\n", "data: 1\r\ndata: 2\r\r\n\ndata:3", ":\n\nid\n\r", "event:a\rdata:\r\r",
+		"event: image_generation.completed\ndata: {\"b64_json\":\"AAEC\"}\n\n", "data: 1\r\ndata: 2\r\r\n\ndata:3",
+		":\n\nid\n\r", "event:a\rdata:\r\r",
 	} {
 		f.Add(in)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		want := model(in)
 		for _, size := range []int{16, readBuffer} {
-			for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.HalfReader(strings.NewReader(in))} {
+			for _, r := range []io.Reader{
+				strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)),
+				iotest.HalfReader(strings.NewReader(in)),
+			} {
 				got, err := readEvents(r, size)
 				if err != nil {
 					t.Fatal(err)

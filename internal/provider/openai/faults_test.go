@@ -32,38 +32,71 @@ var (
 
 // faultCases has a row for each fault of the emulator.
 var faultCases = []faultCase{
-	{spec: "moderation", want: outcome{"blocked", "moderation_blocked", "no"}, requests: 1, message: "blocked at the input stage"},
-	{spec: "moderation:output", want: outcome{"blocked", "moderation_blocked", "maybe"}, requests: 1, message: "output stage"},
-	{spec: "bad-key", want: outcome{"auth", "invalid_api_key", "no"}, requests: 1, message: "401 Unauthorized: the key was refused"},
+	{
+		spec: "moderation", want: outcome{"blocked", "moderation_blocked", "no"}, requests: 1,
+		message: "blocked at the input stage",
+	},
+	{
+		spec: "moderation:output", want: outcome{"blocked", "moderation_blocked", "maybe"}, requests: 1,
+		message: "output stage",
+	},
+	{
+		spec: "bad-key", want: outcome{"auth", "invalid_api_key", "no"}, requests: 1,
+		message: "401 Unauthorized: the key was refused",
+	},
 	{spec: "unverified", want: outcome{"auth", "organization_unverified", "no"}, requests: 1, message: "must be verified"},
-	{spec: "model-not-found", want: outcome{"not_found", "model_not_found", "no"}, requests: 1, message: "(parameter model)"},
+	{
+		spec: "model-not-found", want: outcome{"not_found", "model_not_found", "no"}, requests: 1,
+		message: "(parameter model)",
+	},
 	{spec: "rate-limit", want: outcome{"rate_limited", "rate_limit_exceeded", "no"}, requests: 3},
 	{
 		spec: "rate-limit:0.25", want: outcome{"rate_limited", "rate_limit_exceeded", "no"}, requests: 3,
 		after: 250 * time.Millisecond,
 	},
-	{spec: "rate-limit:61", want: outcome{"rate_limited", "rate_limit_exceeded", "no"}, requests: 1, after: 61 * time.Second},
+	{
+		spec: "rate-limit:61", want: outcome{"rate_limited", "rate_limit_exceeded", "no"}, requests: 1,
+		after: 61 * time.Second,
+	},
 	{spec: "rate-limit:times=2", saved: 3, requests: 3},
 	{spec: "quota", want: outcome{"quota", "insufficient_quota", "no"}, requests: 1},
 	{spec: "server-error", want: outcome{"unavailable", "server_error", "maybe"}, requests: 1},
-	{spec: "bad-gateway-html", want: outcome{"unavailable", "http_502", "maybe"}, requests: 1, message: "answered 502 Bad Gateway"},
+	{
+		spec: "bad-gateway-html", want: outcome{"unavailable", "http_502", "maybe"}, requests: 1,
+		message: "answered 502 Bad Gateway",
+	},
 	{spec: "unavailable", want: outcome{"unavailable", "server_is_overloaded", "no"}, requests: 3},
 	{spec: "unavailable:times=1", saved: 3, requests: 2},
-	{spec: "cut-after-body", want: unknownOutcome, requests: 1, message: "the connection was lost after the request was sent", noID: true},
+	{
+		spec: "cut-after-body", want: unknownOutcome, requests: 1,
+		message: "the connection was lost after the request was sent", noID: true,
+	},
 	{spec: "html", want: unusable, requests: 1, message: "web page"},
-	{spec: "422-detail", want: outcome{"invalid_request", "http_422", "no"}, requests: 1, message: "body.prompt: field cannot be used"},
-	{spec: "400-object", want: outcome{"invalid_request", "http_400", "no"}, requests: 1, message: "the request cannot be used"},
+	{
+		spec: "422-detail", want: outcome{"invalid_request", "http_422", "no"}, requests: 1,
+		message: "body.prompt: field cannot be used",
+	},
+	{
+		spec: "400-object", want: outcome{"invalid_request", "http_400", "no"}, requests: 1,
+		message: "the request cannot be used",
+	},
 	{spec: "empty", want: unusable, requests: 1, message: "the reply holds no picture"},
 	{spec: "fewer", saved: 2, requests: 1},
 	{spec: "wrong-type", saved: 3, requests: 1},
 	{spec: "url-same-origin", saved: 3, requests: 1},
 	{spec: "url-relative", saved: 3, requests: 1},
-	{spec: "url-foreign", want: outcome{"unknown_outcome", "url_not_allowed", "yes"}, requests: 1, message: "another origin"},
+	{
+		spec: "url-foreign", want: outcome{"unknown_outcome", "url_not_allowed", "yes"}, requests: 1,
+		message: "another origin",
+	},
 	{spec: "data-prefix", saved: 3, requests: 1},
 	{spec: "bad-base64", want: unusable, requests: 1, message: "cannot be decoded"},
 	{spec: "escaped-slashes", saved: 3, requests: 1},
 	{spec: "truncated-json", want: unknownOutcome, saved: 1, requests: 1, message: "broke off before it was complete"},
-	{spec: "truncated-json:reset", want: unknownOutcome, saved: 1, requests: 1, message: "broke off before it was complete"},
+	{
+		spec: "truncated-json:reset", want: unknownOutcome, saved: 1, requests: 1,
+		message: "broke off before it was complete",
+	},
 	{spec: "big:1", saved: 3, requests: 1},
 	{spec: "slow:20ms", saved: 3, requests: 1},
 	{spec: "slow-headers:20ms", saved: 3, requests: 1},
@@ -79,7 +112,8 @@ func (tt faultCase) check(t *testing.T, srv *server, out *sink, reply engine.Ima
 		t.Errorf("%d requests, want %d", posts, tt.requests)
 	}
 	if len(out.final()) != tt.saved || reply.Pictures != tt.saved || out.open != 0 {
-		t.Errorf("%d pictures saved, %d reported, %d left open, want %d", len(out.final()), reply.Pictures, out.open, tt.saved)
+		t.Errorf("%d pictures saved, %d reported, %d left open, want %d", len(out.final()), reply.Pictures, out.open,
+			tt.saved)
 	}
 	if (reply.RequestID == "") != tt.noID {
 		t.Errorf("request id of the reply = %q", reply.RequestID)
@@ -140,7 +174,14 @@ func TestFaultsOfStreams(t *testing.T) {
 		}
 		return slots
 	}
-	both := []engine.Slot{{Index: 0}, {Index: 0, Partial: 1}, {Index: 0, Partial: 2}, {Index: 1}, {Index: 1, Partial: 1}, {Index: 1, Partial: 2}}
+	both := []engine.Slot{
+		{Index: 0},
+		{Index: 0, Partial: 1},
+		{Index: 0, Partial: 2},
+		{Index: 1},
+		{Index: 1, Partial: 1},
+		{Index: 1, Partial: 2},
+	}
 	tests := []struct {
 		faultCase
 		slots []engine.Slot
@@ -150,7 +191,10 @@ func TestFaultsOfStreams(t *testing.T) {
 		{faultCase{spec: "escaped-slashes", saved: 2, requests: 1}, both},
 		{faultCase{spec: "data-prefix", saved: 2, requests: 1}, both},
 		{faultCase{spec: "json-for-stream", saved: 2, requests: 1}, []engine.Slot{{Index: 0}, {Index: 1}}},
-		{faultCase{spec: "cut-stream", want: unknownOutcome, requests: 1, message: "broke off before it was complete"}, partial(2)},
+		{
+			faultCase{spec: "cut-stream", want: unknownOutcome, requests: 1, message: "broke off before it was complete"},
+			partial(2),
+		},
 		{faultCase{spec: "cut-stream:reset", want: unknownOutcome, requests: 1, message: "broke off"}, partial(2)},
 		{
 			faultCase{
@@ -222,13 +266,15 @@ func TestASuccessIsReportedWhole(t *testing.T) {
 func TestForeignLinksComeWithTheirSignature(t *testing.T) {
 	t.Parallel()
 	srv, out := emulated(t, "url-foreign:https://pictures.invalid"), newSink()
-	_, err := client(t, srv.URL).GenerateImages(t.Context(), engine.ImageCall{Prompt: "x", Model: "m", Size: "32x32", N: 2}, out)
+	_, err := client(t, srv.URL).GenerateImages(t.Context(),
+		engine.ImageCall{Prompt: "x", Model: "m", Size: "32x32", N: 2}, out)
 	_, _ = told(t, err)
 	if len(out.links) != 2 || strings.Contains(err.Error(), "sig=") {
 		t.Errorf("links %v, error %v", out.links, err)
 	}
 	for i, link := range out.links {
-		if !strings.HasPrefix(link, "https://pictures.invalid/emulator/pictures/") || !strings.HasSuffix(link, "?sig=emulated") {
+		if !strings.HasPrefix(link, "https://pictures.invalid/emulator/pictures/") ||
+			!strings.HasSuffix(link, "?sig=emulated") {
 			t.Errorf("link %d = %q", i, link)
 		}
 	}
@@ -245,8 +291,14 @@ func TestRetriesArePausedAsAsked(t *testing.T) {
 		within bool // pauses may be up to a quarter shorter
 		posts  int
 	}{
-		{name: "as the server asks", spec: "rate-limit:7.5", slept: []time.Duration{7500 * time.Millisecond, 7500 * time.Millisecond}, posts: 3},
-		{name: "doubling without Retry-After", spec: "unavailable", slept: []time.Duration{time.Second, 2 * time.Second}, within: true, posts: 3},
+		{
+			name: "as the server asks", spec: "rate-limit:7.5",
+			slept: []time.Duration{7500 * time.Millisecond, 7500 * time.Millisecond}, posts: 3,
+		},
+		{
+			name: "doubling without Retry-After", spec: "unavailable", slept: []time.Duration{time.Second, 2 * time.Second},
+			within: true, posts: 3,
+		},
 		{
 			name: "more attempts", spec: "unavailable", retry: openai.Retry{Attempts: 5, Base: time.Minute, MaxPause: time.Hour},
 			slept: []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}, within: true, posts: 5,

@@ -24,7 +24,7 @@ func strays() []string {
 	buf = buf[:runtime.Stack(buf, true)]
 	var found []string
 	for i, stack := range strings.Split(string(buf), "\n\n") {
-		if i == 0 || strings.Contains(stack, "testing.(*T).Parallel") { // this one, and tests that wait for it
+		if i == 0 || strings.Contains(stack, "testing.(*T).Parallel(") { // this one, and tests that wait
 			continue
 		}
 		if strings.Contains(stack, "provider/openai.") || strings.Contains(stack, "net/http.(*persistConn)") ||
@@ -64,16 +64,26 @@ func TestNoGoroutineStays(t *testing.T) {
 		},
 		"early 400":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) },
 		"503 each time": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
-		"redirect":      func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", "/x"); w.WriteHeader(302) },
-		"web page":      func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
-		"bad base64":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[{"b64_json":"*"}]}`) },
+		"redirect": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/x")
+			w.WriteHeader(302)
+		},
+		"web page": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		"bad base64": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"data":[{"b64_json":"*"}]}`)
+		},
 		"too much": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"x":"`+strings.Repeat("x", 6<<20))
 		},
-		"a link":         func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[{"url":"/a"}]}`) },
-		"cut":            func(w http.ResponseWriter, _ *http.Request) { hijacked(w, `{"data":[{"b64_json":"AA`) },
-		"reset":          func(w http.ResponseWriter, _ *http.Request) { resetHTTP(w) },
-		"never answers":  func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		"a link": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"data":[{"url":"/a"}]}`)
+		},
+		"cut":   func(w http.ResponseWriter, _ *http.Request) { hijacked(w, `{"data":[{"b64_json":"AA`) },
+		"reset": func(w http.ResponseWriter, _ *http.Request) { resetHTTP(w) },
+		"never answers": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
 		"reset at last":  func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); resetHTTP(w) },
 		"stream cut off": func(w http.ResponseWriter, _ *http.Request) { hijacked(w, "data: {\"type\":\"partial_image\"") },
 	}

@@ -68,7 +68,7 @@ func generateParams(call engine.ImageCall) sdk.ImageGenerateParams {
 		FrameCount:       optInt(call.FrameCount),
 		FrameDurationMs:  optInt(call.FrameDurationMS),
 		SafetyIdentifier: optString(call.SafetyIdentifier),
-		User:             optString(call.User), //nolint:staticcheck // compatible servers know the older name only
+		User:             optString(call.User), //nolint:staticcheck // compatible servers know no other
 	}
 	if call.OutputCompression != nil {
 		p.OutputCompression = sdk.Int(int64(*call.OutputCompression))

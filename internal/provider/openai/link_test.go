@@ -111,9 +111,11 @@ func TestLinksElsewhereAreKeptAndNotFollowed(t *testing.T) {
 		"http://SELFHOST.elsewhere.invalid/a", "http://SELFHOST@" + host + "/a", "ftp://SELFHOST/a", "file:///etc/passwd",
 		"javascript:alert(1)", `http:\\` + host + `\a`, "http://[::1", "http:relative", `\\` + host + `\a`,
 	} {
-		srv := linking(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was followed to %s", link, r.URL) }, link)
+		srv := linking(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was followed to %s", link, r.URL) },
+			link)
 		link = strings.ReplaceAll(link, "SELFHOST", strings.TrimPrefix(srv.URL, "http://"))
-		srv = linking(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was followed to %s", link, r.URL) }, link)
+		srv = linking(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was followed to %s", link, r.URL) },
+			link)
 		out := newSink()
 		reply, err := generate(t, client(t, srv.URL), out)
 		if _, got := told(t, err); got != otherOrigin {
@@ -159,13 +161,34 @@ func TestDownloadsAreTriedAgain(t *testing.T) {
 	}{
 		{name: "a status", bad: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, times: 3, gets: 4},
 		{name: "not there yet", bad: http.NotFound, times: 2, gets: 3},
-		{name: "a broken body", bad: func(w http.ResponseWriter, _ *http.Request) { hijacked(w, strings.Repeat("p", 5000)) }, times: 2, gets: 3, aborted: 2},
+		{
+			name: "a broken body",
+			bad:  func(w http.ResponseWriter, _ *http.Request) { hijacked(w, strings.Repeat("p", 5000)) }, times: 2, gets: 3,
+			aborted: 2,
+		},
 		{name: "an empty body", bad: func(http.ResponseWriter, *http.Request) {}, times: 1, gets: 2, aborted: 1},
-		{name: "a login page", bad: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html><html></html>") }, times: 1, gets: 2},
-		{name: "an error with status 200", bad: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"detail":"wait"}`) }, times: 1, gets: 2},
-		{name: "a partial content", bad: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(206); _, _ = w.Write(one) }, times: 1, gets: 2},
-		{name: "never", bad: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, times: 99, gets: 4, want: notRead},
-		{name: "never whole", bad: func(w http.ResponseWriter, _ *http.Request) { hijacked(w, "ppp") }, times: 99, gets: 4, want: notRead},
+		{
+			name:  "a login page",
+			bad:   func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html><html></html>") },
+			times: 1, gets: 2,
+		},
+		{
+			name: "an error with status 200",
+			bad:  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"detail":"wait"}`) }, times: 1,
+			gets: 2,
+		},
+		{
+			name: "a partial content",
+			bad:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(206); _, _ = w.Write(one) }, times: 1, gets: 2,
+		},
+		{
+			name: "never", bad: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, times: 99, gets: 4,
+			want: notRead,
+		},
+		{
+			name: "never whole", bad: func(w http.ResponseWriter, _ *http.Request) { hijacked(w, "ppp") }, times: 99, gets: 4,
+			want: notRead,
+		},
 		{
 			name: "the server asks to wait", times: 1, gets: 2, slept: []time.Duration{3 * time.Second},
 			bad: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(429) },
@@ -307,7 +330,10 @@ func TestRedirectsOfDownloads(t *testing.T) {
 func TestALocalFailureIsNoReasonToDownloadAgain(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left")
-	for name, out := range map[string]*sink{"picture": {failPicture: full}, "write": {failWrite: full}, "commit": {failCommit: full}} {
+	for name, out := range map[string]*sink{
+		"picture": {failPicture: full}, "write": {failWrite: full},
+		"commit": {failCommit: full},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out.saved, out.links = map[engine.Slot][]byte{}, map[int]string{}
@@ -347,7 +373,8 @@ func TestAWaitThatEndsWhileDownloading(t *testing.T) {
 
 func TestTooManyLinks(t *testing.T) {
 	t.Parallel()
-	srv := linking(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(one) }, strings.Split(strings.Repeat("/f ", 200), " ")[:200]...)
+	srv := linking(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(one) },
+		strings.Split(strings.Repeat("/f ", 200), " ")[:200]...)
 	reply, err := generate(t, client(t, srv.URL), newSink())
 	if _, got := told(t, err); got != unusable || reply.Pictures != 128 {
 		t.Errorf("%v, %d pictures", err, reply.Pictures)

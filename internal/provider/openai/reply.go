@@ -21,8 +21,8 @@ import (
 // readBuffer is how much of a reply is held at once, in bytes.
 const readBuffer = 64 << 10
 
-// maxPictures bounds the pictures of one reply, partial ones and links included. OpenAI makes 10, 3 partials each; a
-// reply without an end must not fill a folder with files.
+// maxPictures bounds the pictures of one reply, partial ones and links included. OpenAI makes 10 with 3 partials each;
+// a reply without an end must not fill a folder with files.
 const maxPictures = 128
 
 const errTooMany = replyError("the reply holds more than 128 pictures")
@@ -47,11 +47,10 @@ type receiver struct {
 	lost     map[int]error // final pictures that came, or were named, and are not safe
 }
 
-// receive reads a 2xx or 3xx reply. Whatever goes wrong from here on may have been billed.
+// receive reads a 2xx or 3xx reply, which its caller closes. Whatever goes wrong from here on may have been billed.
 func (c *Client) receive(
 	ctx context.Context, call engine.ImageCall, res *http.Response, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
-	defer func() { _ = res.Body.Close() }()
 	r := &receiver{
 		c: c, ctx: ctx, call: call, sink: sink, have: map[int]bool{}, lost: map[int]error{},
 		reply: engine.ImageReply{RequestID: requestID(res.Header)},

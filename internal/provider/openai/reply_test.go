@@ -21,7 +21,9 @@ import (
 var (
 	one, two, three = []byte("picture one?>~"), []byte("picture two\xff\xfe\xfd"), []byte("picture three")
 
-	b1, b2, b3 = base64.StdEncoding.EncodeToString(one), base64.StdEncoding.EncodeToString(two), base64.StdEncoding.EncodeToString(three)
+	b1 = base64.StdEncoding.EncodeToString(one)
+	b2 = base64.StdEncoding.EncodeToString(two)
+	b3 = base64.StdEncoding.EncodeToString(three)
 )
 
 func TestRepliesOfManyShapes(t *testing.T) {
@@ -38,38 +40,86 @@ func TestRepliesOfManyShapes(t *testing.T) {
 		name, kind, body string
 		want             map[int][]byte
 	}{
-		{"plain", jsonType, `{"created":1,"data":[{"b64_json":"` + b1 + `"},{"b64_json":"` + b2 + `"}]}`, map[int][]byte{0: one, 1: two}},
-		{"white space and a byte order mark", jsonType, "\ufeff \r\n\t{ \"data\" : [ { \"b64_json\" : \"" + b1 + "\" } ] } \n", map[int][]byte{0: one}},
+		{
+			"plain", jsonType, `{"created":1,"data":[{"b64_json":"` + b1 + `"},{"b64_json":"` + b2 + `"}]}`,
+			map[int][]byte{0: one, 1: two},
+		},
+		{
+			"white space and a byte order mark", jsonType,
+			"\ufeff \r\n\t{ \"data\" : [ { \"b64_json\" : \"" + b1 + "\" } ] } \n",
+			map[int][]byte{0: one},
+		},
 		{"no content type", "", `{"data":[{"b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
 		{"wrong content type", "text/html", `{"data":[{"b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"an object with the content type of a stream", "text/event-stream", `{"data":[{"b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"keys in another order", jsonType, `{"data":[{"revised_prompt":"r","b64_json":"` + b1 + `","z":1}],"created":5}`, map[int][]byte{0: one}},
-		{"every character escaped", jsonType, `{"data":[{"` + escaped("b64_json") + `":"` + escaped(b1) + `"}]}`, map[int][]byte{0: one}},
-		{"escaped slashes", jsonType, `{"data":[{"b64_json":"` + strings.ReplaceAll(b1, "/", `\/`) + `"}]}`, map[int][]byte{0: one}},
+		{
+			"an object with the content type of a stream", "text/event-stream", `{"data":[{"b64_json":"` + b1 + `"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"keys in another order", jsonType, `{"data":[{"revised_prompt":"r","b64_json":"` + b1 + `","z":1}],"created":5}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"every character escaped", jsonType, `{"data":[{"` + escaped("b64_json") + `":"` + escaped(b1) + `"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"escaped slashes", jsonType, `{"data":[{"b64_json":"` + strings.ReplaceAll(b1, "/", `\/`) + `"}]}`,
+			map[int][]byte{0: one},
+		},
 		{"base64 in lines", jsonType, `{"data":[{"b64_json":"` + wrapped + `"}]}`, map[int][]byte{0: one}},
-		{"data URL in b64_json", jsonType, `{"data":[{"b64_json":"data:image/png;base64,` + b1 + `"}]}`, map[int][]byte{0: one}},
+		{
+			"data URL in b64_json", jsonType, `{"data":[{"b64_json":"data:image/png;base64,` + b1 + `"}]}`,
+			map[int][]byte{0: one},
+		},
 		{"data URL in url", jsonType, `{"data":[{"url":"Data:image\/png;base64,` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"data URL and base64", jsonType, `{"data":[{"url":"data:image/png;base64,` + b1 + `","b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"base64 and data URL", jsonType, `{"data":[{"b64_json":"` + b1 + `","url":"data:image/png;base64,` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"base64 and a link that nobody may follow", jsonType, `{"data":[{"b64_json":"` + b1 + `","url":"https://elsewhere.invalid/1"}]}`, map[int][]byte{0: one}},
-		{"null beside the picture", jsonType, `{"data":[{"b64_json":"` + b1 + `","url":null},{"url":"","b64_json":"` + b2 + `"}],"usage":null,"error":null}`, map[int][]byte{0: one, 1: two}},
-		{"an item without a picture", jsonType, `{"data":[{"b64_json":null},{"b64_json":"` + b2 + `"},{},{"b64_json":""}]}`, map[int][]byte{1: two}},
+		{
+			"data URL and base64", jsonType, `{"data":[{"url":"data:image/png;base64,` + b1 + `","b64_json":"` + b1 + `"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"base64 and data URL", jsonType, `{"data":[{"b64_json":"` + b1 + `","url":"data:image/png;base64,` + b1 + `"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"base64 and a link that nobody may follow", jsonType,
+			`{"data":[{"b64_json":"` + b1 + `","url":"https://elsewhere.invalid/1"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"null beside the picture", jsonType,
+			`{"data":[{"b64_json":"` + b1 + `","url":null},{"url":"","b64_json":"` + b2 + `"}],"usage":null,"error":null}`,
+			map[int][]byte{0: one, 1: two},
+		},
+		{
+			"an item without a picture", jsonType, `{"data":[{"b64_json":null},{"b64_json":"` + b2 + `"},{},{"b64_json":""}]}`,
+			map[int][]byte{1: two},
+		},
 		{"errors that are none", jsonType, `{"error":"","data":[{"b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
 		{"an empty error object", jsonType, `{"error":{},"data":[{"b64_json":"` + b1 + `"}]}`, map[int][]byte{0: one}},
 		{"data is an object", jsonType, `{"data":{"b64_json":"` + b1 + `"}}`, map[int][]byte{0: one}},
 		{"a picture at the top", jsonType, `{"b64_json":"` + b1 + `"}`, map[int][]byte{0: one}},
 		{
 			"unknown fields of any depth", jsonType,
-			`{"x":[[{"a":[1.5e-3,true,false,null,"b64_json","é\ud83d\ude00\"\\"]}],{}],"data":[{"m":{"deep":[{"url":"not data:"}]},"b64_json":"` + b1 + `"}]}`,
+			`{"x":[[{"a":[1.5e-3,true,false,null,"b64_json","é\ud83d\ude00\"\\"]}],{}],"data":[{"m":{"deep":[{"url":"not ` +
+				`data:"}]},"b64_json":"` + b1 + `"}]}`,
 			map[int][]byte{0: one},
 		},
 		{
 			"fields of other types", jsonType,
-			`{"created":"yesterday","size":1024,"quality":{},"background":[],"usage":[],"error":false,"type":7,"data":[{"b64_json":"` + b1 + `"},"x",{"url":5}]}`,
+			`{"created":"yesterday","size":1024,"quality":{},"background":[],"usage":[],"error":false,"type":7,` +
+				`"data":[{"b64_json":"` + b1 + `"},"x",{"url":5}]}`,
 			map[int][]byte{0: one},
 		},
-		{"a picture that is not base64 beside one that is", jsonType, `{"data":[{"b64_json":"####","url":"data:image/png;base64,` + b1 + `"}]}`, map[int][]byte{0: one}},
-		{"the bare picture", "image/png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89", nil},
+		{
+			"a picture that is not base64 beside one that is", jsonType,
+			`{"data":[{"b64_json":"####","url":"data:image/png;base64,` + b1 + `"}]}`,
+			map[int][]byte{0: one},
+		},
+		{
+			"the bare picture", "image/png",
+			"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89", nil,
+		},
 		{"trailing bytes", jsonType, `{"data":[{"b64_json":"` + b1 + `"}]} <!-- cached -->`, map[int][]byte{0: one}},
 	}
 	for _, tt := range tests {
@@ -110,37 +160,65 @@ func TestRepliesThatAreNone(t *testing.T) {
 	}{
 		{"empty", jsonType, "", unusable, "the reply is empty; it may have been billed", 0},
 		{"white space", jsonType, " \n", unusable, "the reply is empty; it may have been billed", 0},
-		{"web page", "text/html", "<!doctype html>", unusable, "the reply is a web page, not JSON; it may have been billed", 0},
+		{
+			"web page", "text/html", "<!doctype html>", unusable, "the reply is a web page, not JSON; it may have been billed",
+			0,
+		},
 		{"web page as JSON", jsonType, "\n<html>", unusable, "the reply is a web page, not JSON; it may have been billed", 0},
 		{"text", "text/plain", "OK", unusable, "the reply is not JSON; it may have been billed", 0},
 		{"a list", jsonType, `[` + good + `]`, unusable, "the reply is not JSON; it may have been billed", 0},
 		{"no list", jsonType, `{"created":1}`, unusable, "the reply holds no picture; it may have been billed", 0},
-		{"only nulls", jsonType, `{"data":[{"b64_json":null,"url":null}]}`, unusable, "the reply holds no picture; it may have been billed", 0},
+		{
+			"only nulls", jsonType, `{"data":[{"b64_json":null,"url":null}]}`, unusable,
+			"the reply holds no picture; it may have been billed", 0,
+		},
 		{"cut within base64", jsonType, `{"data":[` + good + `,{"b64_json":"` + b2[:9], unknownOutcome, brokeOff, 1},
 		{"cut within a key", jsonType, `{"data":[` + good + `,{"b64`, unknownOutcome, brokeOff, 1},
 		{"cut within an escape", jsonType, `{"data":[` + good + `,{"b64_json":"AA\u00`, unknownOutcome, brokeOff, 1},
 		{"cut within a data URL", jsonType, `{"data":[` + good + `,{"b64_json":"data:image/png`, unknownOutcome, brokeOff, 1},
-		{"cut behind the pictures", jsonType, `{"data":[` + good + `],"usage":{"input_tokens":1`, unknownOutcome, brokeOff, 1},
-		{"no JSON behind the pictures", jsonType, `{"data":[` + good + `],}`, unusable, "the reply is not valid JSON; it may have been billed", 1},
-		{"brackets that do not match", jsonType, `{"data":[` + good + `}`, unusable, "the reply is not valid JSON; it may have been billed", 1},
-		{"a bad escape within base64", jsonType, `{"data":[{"b64_json":"AAAA\x"}]}`, unusable, "the reply is not valid JSON; it may have been billed", 0},
+		{
+			"cut behind the pictures", jsonType, `{"data":[` + good + `],"usage":{"input_tokens":1`, unknownOutcome, brokeOff,
+			1,
+		},
+		{
+			"no JSON behind the pictures", jsonType, `{"data":[` + good + `],}`, unusable,
+			"the reply is not valid JSON; it may have been billed", 1,
+		},
+		{
+			"brackets that do not match", jsonType, `{"data":[` + good + `}`, unusable,
+			"the reply is not valid JSON; it may have been billed", 1,
+		},
+		{
+			"a bad escape within base64", jsonType, `{"data":[{"b64_json":"AAAA\x"}]}`, unusable,
+			"the reply is not valid JSON; it may have been billed", 0,
+		},
 		{
 			"a control character within base64", jsonType, "{\"data\":[{\"b64_json\":\"AAAA\x01\"}]}", unusable,
 			"the reply is not valid JSON: it has a control character in a string; it may have been billed", 0,
 		},
-		{"a data URL without data", jsonType, `{"data":[{"url":"data:image/png"}]}`, unusable, "the reply holds a data URL without data; it may have been billed", 0},
-		{"an empty data URL", jsonType, `{"data":[{"url":"data:image/png;base64,"}]}`, unusable, "a picture of the reply is empty; it may have been billed", 0},
+		{
+			"a data URL without data", jsonType, `{"data":[{"url":"data:image/png"}]}`, unusable,
+			"the reply holds a data URL without data; it may have been billed", 0,
+		},
+		{
+			"an empty data URL", jsonType, `{"data":[{"url":"data:image/png;base64,"}]}`, unusable,
+			"a picture of the reply is empty; it may have been billed", 0,
+		},
 		{
 			"one of three is not base64", jsonType, `{"data":[` + good + `,{"b64_json":"A*AA"},` + good + `]}`, unusable,
 			"a picture of the reply cannot be decoded: it is not base64; it may have been billed", 2,
 		},
-		{"base64 without its end", jsonType, `{"data":[{"b64_json":"AAA"}]}`, unusable, "a picture of the reply cannot be decoded: it is not base64; it may have been billed", 0},
+		{
+			"base64 without its end", jsonType, `{"data":[{"b64_json":"AAA"}]}`, unusable,
+			"a picture of the reply cannot be decoded: it is not base64; it may have been billed", 0,
+		},
 		{
 			"too deep", jsonType, strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat("}", 65), unusable,
 			"the reply is not valid JSON: it is nested deeper than 64; it may have been billed", 0,
 		},
 		{
-			"too much beside the pictures", jsonType, `{"data":[` + good + `],"x":"` + strings.Repeat("<", 5<<20) + `"}`, unusable,
+			"too much beside the pictures", jsonType, `{"data":[` + good + `],"x":"` + strings.Repeat("<", 5<<20) + `"}`,
+			unusable,
 			"the reply holds more than 4194304 bytes beside its pictures; it may have been billed", 1,
 		},
 		{
@@ -160,7 +238,11 @@ func TestRepliesThatAreNone(t *testing.T) {
 			outcome{"unknown_outcome", "oom", "maybe"},
 			"answered with an error: out of memory", 0,
 		},
-		{"an error sentence with status 200", jsonType, `{"error":"out of memory"}`, outcome{"unknown_outcome", "error_in_reply", "maybe"}, "answered with an error: out of memory", 0},
+		{
+			"an error sentence with status 200", jsonType, `{"error":"out of memory"}`,
+			outcome{"unknown_outcome", "error_in_reply", "maybe"},
+			"answered with an error: out of memory", 0,
+		},
 		{
 			"an error beside pictures", jsonType, `{"data":[` + good + `],"error":{"code":500}}`,
 			outcome{"unknown_outcome", "error_in_reply", "maybe"},
@@ -203,7 +285,8 @@ func TestWhatAReplySaysBesideItsPictures(t *testing.T) {
 	t.Parallel()
 	day := time.Unix(1_700_000_000, 0).UTC()
 	const usage = `"usage":{"input_tokens":"30","output_tokens":272.0,"total_tokens":302,` +
-		`"input_tokens_details":{"text_tokens":10,"image_tokens":20,"cached_tokens_details":{"text_tokens":4,"image_tokens":99}},` +
+		`"input_tokens_details":{"text_tokens":10,"image_tokens":20,"cached_tokens_details":{"text_tokens":4,` +
+		`"image_tokens":99}},` +
 		`"output_tokens_details":{"image_tokens":270,"text_tokens":2}}`
 	whole := engine.Usage{
 		Reported: true, InputTokens: 30, OutputTokens: 272, TotalTokens: 302, InputTextTokens: 10, InputImageTokens: 20,
@@ -214,8 +297,12 @@ func TestWhatAReplySaysBesideItsPictures(t *testing.T) {
 		want         engine.ImageReply
 	}{
 		{
-			"everything", `"created":1700000000,"size":"1024x1024","quality":"low","background":"opaque","output_format":"png",` + usage,
-			engine.ImageReply{Created: day, Size: "1024x1024", Quality: "low", Background: "opaque", OutputFormat: "png", Usage: whole},
+			"everything", `"created":1700000000,"size":"1024x1024","quality":"low","background":"opaque",` +
+				`"output_format":"png",` + usage,
+			engine.ImageReply{
+				Created: day, Size: "1024x1024", Quality: "low", Background: "opaque", OutputFormat: "png",
+				Usage: whole,
+			},
 		},
 		{"a time as text", `"created":"1700000000"`, engine.ImageReply{Created: day}},
 		{"a time with a fraction", `"created":1.7e9`, engine.ImageReply{Created: day}},
@@ -223,7 +310,10 @@ func TestWhatAReplySaysBesideItsPictures(t *testing.T) {
 		{"a time before 1970", `"created":-5`, engine.ImageReply{}},
 		{"a time that is absurd", `"created":1e300`, engine.ImageReply{}},
 		{"a time that is a date", `"created":"2026-11-30T00:00:00Z"`, engine.ImageReply{}},
-		{"usage with absurd counts", `"usage":{"input_tokens":-1,"output_tokens":1e99,"total_tokens":[]}`, engine.ImageReply{Usage: engine.Usage{Reported: true}}},
+		{
+			"usage with absurd counts", `"usage":{"input_tokens":-1,"output_tokens":1e99,"total_tokens":[]}`,
+			engine.ImageReply{Usage: engine.Usage{Reported: true}},
+		},
 		{"no usage", `"usage":null`, engine.ImageReply{}},
 	}
 	for _, tt := range tests {
@@ -253,7 +343,8 @@ func TestASinkThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out.saved, out.links = map[engine.Slot][]byte{}, map[int]string{}
-			srv := answering(t, 200, jsonType, `{"data":[{"b64_json":"`+b1+`"},{"b64_json":"`+b2+`"}],"usage":{"total_tokens":5}}`)
+			srv := answering(t, 200, jsonType,
+				`{"data":[{"b64_json":"`+b1+`"},{"b64_json":"`+b2+`"}],"usage":{"total_tokens":5}}`)
 			reply, err := generate(t, client(t, srv.URL), out)
 			e, got := told(t, err)
 			if diff := cmp.Diff(outcome{engine.KindFailure, "disk_full", engine.BilledYes}, got); diff != "" {
@@ -293,7 +384,8 @@ func TestTheOtherPicturesAreKept(t *testing.T) {
 // TestAPictureOfOneByteReads reads a reply that trickles in.
 func TestAReplyThatTricklesIn(t *testing.T) {
 	t.Parallel()
-	body := `{"data":[{"b64_json":"data:image\/png;base64,` + b1 + `"},{"url":"data:;base64,` + b2 + `","x":"é\n"}],"created":3}`
+	body := `{"data":[{"b64_json":"data:image\/png;base64,` + b1 + `"},{"url":"data:;base64,` + b2 +
+		`","x":"é\n"}],"created":3}`
 	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for i := range len(body) {
 			_, _ = io.WriteString(w, body[i:i+1])

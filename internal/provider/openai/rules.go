@@ -18,7 +18,7 @@ type rule struct {
 const (
 	blockedHint = "this is final for this prompt and these inputs; change them before sending anything again"
 	keyHint     = "check the key with: mediagen doctor"
-	accessHint  = "the key has no access; verify the organisation (counts within 30 minutes) or use another project"
+	accessHint  = "the key has no access; use another project, or verify the organisation (which takes up to 30 minutes)"
 	quotaHint   = "check the plan and the billing limits of the account"
 	modelHint   = "see the models with: mediagen models list"
 )

@@ -140,9 +140,8 @@ func (s *scanner) literal(b byte) error {
 	}
 }
 
-// inLiteral reports whether b can stand in a number, true, false or null.
 func inLiteral(b byte) bool {
-	return b == '-' || b == '+' || b == '.' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '-' || b == '+' || b == '.'
 }
 
 // str handles a string whose opening quote has been read.

@@ -43,17 +43,43 @@ func TestScanner(t *testing.T) {
 		pictures           []taken
 		kind               string
 	}{
-		{"no picture", ` {"a" : [1, -2.5e+3, true, null, "x"], "b":{}} rest`, `{"a":[1,-2.5e+3,true,null,"x"],"b":{}}`, nil, ""},
-		{"two", `{"data":[{"b64_json":"AA=="},{"b64_json":"BB=="}]}`, `{"data":[{"b64_json":""},{"b64_json":""}]}`, []taken{{0, "AA=="}, {1, "BB=="}}, ""},
-		{"the nearest list counts", `[[],[1,{"x":{"b64_json":"A"}}]]`, `[[],[1,{"x":{"b64_json":""}}]]`, []taken{{1, "A"}}, ""},
+		{
+			"no picture", ` {"a" : [1, -2.5e+3, true, null, "x"], "b":{}} rest`, `{"a":[1,-2.5e+3,true,null,"x"],"b":{}}`, nil,
+			"",
+		},
+		{
+			"two", `{"data":[{"b64_json":"AA=="},{"b64_json":"BB=="}]}`, `{"data":[{"b64_json":""},{"b64_json":""}]}`,
+			[]taken{{0, "AA=="}, {1, "BB=="}},
+			"",
+		},
+		{
+			"the nearest list counts", `[[],[1,{"x":{"b64_json":"A"}}]]`, `[[],[1,{"x":{"b64_json":""}}]]`,
+			[]taken{{1, "A"}},
+			"",
+		},
 		{"lists of pictures", `{"b64_json":["A","B"]}`, `{"b64_json":["A","B"]}`, nil, ""},
-		{"escapes", `{"b64\u005fjson":"\u0041\/\"\\\b\f\n\r\t\u00e9\ud83d\ude00"}`, `{"b64\u005fjson":""}`, []taken{{0, "A/\"\\\b\f\n\r\té😀"}}, ""},
-		{"surrogates alone", `{"b64_json":"\ud83d\u0041\ude00\ud83d"}`, `{"b64_json":""}`, []taken{{0, "\ufffdA\ufffd\ufffd"}}, ""},
-		{"data URLs", `{"url":"DATA:a;base64,A,B","b64_json":"data:,C"}`, `{"url":"","b64_json":""}`, []taken{{0, "A,B"}, {0, "C"}}, ""},
+		{
+			"escapes", `{"b64\u005fjson":"\u0041\/\"\\\b\f\n\r\t\u00e9\ud83d\ude00"}`, `{"b64\u005fjson":""}`,
+			[]taken{{0, "A/\"\\\b\f\n\r\té😀"}},
+			"",
+		},
+		{
+			"surrogates alone", `{"b64_json":"\ud83d\u0041\ude00\ud83d"}`, `{"b64_json":""}`,
+			[]taken{{0, "\ufffdA\ufffd\ufffd"}},
+			"",
+		},
+		{
+			"data URLs", `{"url":"DATA:a;base64,A,B","b64_json":"data:,C"}`, `{"url":"","b64_json":""}`,
+			[]taken{{0, "A,B"}, {0, "C"}},
+			"",
+		},
 		{"links", `{"url":"https://x/data:,A","u":"data:,A"}`, `{"url":"https://x/data:,A","u":"data:,A"}`, nil, ""},
 		{"short strings under url", `{"url":"d","a":{"url":""}}`, `{"url":"d","a":{"url":""}}`, nil, ""},
 		{"empty and null", `{"b64_json":"","a":{"b64_json":null}}`, `{"b64_json":"","a":{"b64_json":null}}`, nil, ""},
-		{"the type", `{"a":{"type":"no"},"type":"y\u0065s","b":["type","z"]}`, `{"a":{"type":"no"},"type":"y\u0065s","b":["type","z"]}`, nil, "yes"},
+		{
+			"the type", `{"a":{"type":"no"},"type":"y\u0065s","b":["type","z"]}`,
+			`{"a":{"type":"no"},"type":"y\u0065s","b":["type","z"]}`, nil, "yes",
+		},
 		{"a type that is no string", `{"type":5,"x":"y"}`, `{"type":5,"x":"y"}`, nil, ""},
 	}
 	for _, tt := range tests {
@@ -105,18 +131,27 @@ func TestScannerRefuses(t *testing.T) {
 		"the end between two":           {`{"b64_json":"x\ud83d\`, io.ErrUnexpectedEOF},
 		"the end in a data URL":         {`{"url":"data:x`, io.ErrUnexpectedEOF},
 		"a data URL without a comma":    {`{"url":"data:x"}`, replyError("the reply holds a data URL without data")},
-		"a data URL with a long head":   {`{"url":"data:` + strings.Repeat("x", 5000) + `,A"}`, replyError("the reply holds a data URL without data")},
+		"a data URL with a long head": {
+			`{"url":"data:` + strings.Repeat("x", 5000) + `,A"}`,
+			replyError("the reply holds a data URL without data"),
+		},
 	} {
 		if _, _, _, err := scanAll(strings.NewReader(tt.in)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
 		}
 	}
-	s := &scanner{in: bufio.NewReader(strings.NewReader(`{"b64_json":"A"}`)), take: func(int, io.Reader) error { return refused }}
+	s := &scanner{
+		in:   bufio.NewReader(strings.NewReader(`{"b64_json":"A"}`)),
+		take: func(int, io.Reader) error { return refused },
+	}
 	if err := s.scan(); !errors.Is(err, refused) {
 		t.Errorf("error of take = %v", err)
 	}
 	broken := errors.New("network is down")
-	for _, in := range []string{`{"a":"`, `{"b64_json":"`, `{"b64_json":"\`, `{"b64_json":"A`, `[1`, `[`, `{"url":"data:`, `{"url":"da`} {
+	for _, in := range []string{
+		`{"a":"`, `{"b64_json":"`, `{"b64_json":"\`, `{"b64_json":"A`, `[1`, `[`, `{"url":"data:`,
+		`{"url":"da`,
+	} {
 		r := io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken))
 		if _, _, _, err := scanAll(r); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want the network's error", in, err)
@@ -241,7 +276,8 @@ func FuzzScanner(f *testing.F) {
 		`{"created":1,"data":[{"b64_json":"AAEC"},{"b64_json":"data:image\/png;base64,AAEC","url":null}],"usage":{"a":1}}`,
 		`{"url":"data:,x","b64_json":"\u0041\ud83d\ude00\ud83d\n"}`, `[{"b64_json":["a",{"b64_json":"b"}]},1.5e-3,true]`,
 		`{"b64_json":"a","b64_json":"b"}`, `{"a" 1}`, `{"b64_json":"A\`, `{"type":"x","data":[[],{}]}`, `{"":""}`, "\ufeff{}",
-		strings.Repeat("[", 70), `{"` + strings.Repeat("k", 5000) + `":1}`, `{"url":"dAtA:` + strings.Repeat("h", 5000) + `,A"}`,
+		strings.Repeat("[", 70), `{"` + strings.Repeat("k", 5000) + `":1}`,
+		`{"url":"dAtA:` + strings.Repeat("h", 5000) + `,A"}`,
 	} {
 		f.Add([]byte(doc))
 	}
@@ -259,7 +295,8 @@ func FuzzScanner(f *testing.F) {
 			return
 		}
 		// Of a key that stands twice, encoding/json shows only the last value.
-		if longKeys(want) || awkward(want, "", bytes.ContainsRune(doc, '\\')) || err != nil && bytes.Contains(bytes.ToLower(doc), []byte("data:")) {
+		if longKeys(want) || awkward(want, "", bytes.ContainsRune(doc, '\\')) || err != nil &&
+			bytes.Contains(bytes.ToLower(doc), []byte("data:")) {
 			return
 		}
 		if err != nil {

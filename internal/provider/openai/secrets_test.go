@@ -27,8 +27,9 @@ var canaryPicture = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("can
 func traces() map[string]string {
 	return map[string]string{
 		"key": testKey, "half of the key": testKey[10:], "beginning of the prompt": "Kanarienvogel singt",
-		"end of the prompt": "auf ihre Stunde", "prompt in other case": "kanarienvogel singt", "escaped prompt": `wartet\u003e auf ihre`,
-		"picture": canaryPicture[:70], "middle of the picture": canaryPicture[80:150], "signature": "sig=secret-word",
+		"end of the prompt": "auf ihre Stunde", "prompt in other case": "kanarienvogel singt",
+		"escaped prompt": `wartet\u003e auf ihre`,
+		"picture":        canaryPicture[:70], "middle of the picture": canaryPicture[80:150], "signature": "sig=secret-word",
 	}
 }
 
@@ -70,7 +71,8 @@ func hostileServers() map[string]http.HandlerFunc {
 	}
 	object := func(message, param, code string) string {
 		b, err := json.Marshal(map[string]any{"error": map[string]any{
-			"message": message, "param": param, "code": code, "type": message, "moderation_details": map[string]any{"moderation_stage": param},
+			"message": message, "param": param, "code": code, "type": message,
+			"moderation_details": map[string]any{"moderation_stage": param},
 		}})
 		if err != nil {
 			panic(err)
@@ -91,7 +93,9 @@ func hostileServers() map[string]http.HandlerFunc {
 		"Go quoted":         func(p, _ string) string { return fmt.Sprintf("bad: %q", p) },
 		"in pieces":         func(p, _ string) string { return p[:30] + " and " + p[25:] },
 		"a header":          func(_, k string) string { return "got Authorization: Bearer " + k },
-		"key in base64":     func(_, k string) string { return "got " + base64.StdEncoding.EncodeToString([]byte("user:"+k)) },
+		"key in base64": func(_, k string) string {
+			return "got " + base64.StdEncoding.EncodeToString([]byte("user:"+k))
+		},
 		"key in a URL": func(_, k string) string {
 			return "see https://x.example/?key=" + url.QueryEscape(k) + "&sig=secret-word"
 		},
@@ -102,14 +106,18 @@ func hostileServers() map[string]http.HandlerFunc {
 	} {
 		servers["400: "+name] = echo(400, jsonType, func(p, k string) string { return object(message(p, k), "x", "c") })
 		servers["detail: "+name] = echo(422, jsonType, func(p, k string) string {
-			b, err := json.Marshal(map[string]any{"detail": []any{map[string]any{"loc": []any{"body", p}, "msg": message(p, k), "input": p}}})
+			b, err := json.Marshal(map[string]any{"detail": []any{map[string]any{
+				"loc": []any{"body", p}, "msg": message(p, k),
+				"input": p,
+			}}})
 			if err != nil {
 				panic(err)
 			}
 			return string(b)
 		})
 		servers["text: "+name] = echo(400, "text/plain", message)
-		servers["stream: "+name] = echo(200, sseType, func(p, k string) string { return "data: " + object(message(p, k), "x", k) + "\n\n" })
+		servers["stream: "+name] = echo(200, sseType,
+			func(p, k string) string { return "data: " + object(message(p, k), "x", k) + "\n\n" })
 		servers["no JSON: "+name] = echo(200, "text/plain", message)
 	}
 	servers["redirect"] = func(w http.ResponseWriter, r *http.Request) {
@@ -120,8 +128,10 @@ func hostileServers() map[string]http.HandlerFunc {
 	servers["foreign link"] = echo(200, jsonType, func(_, k string) string {
 		return `{"data":[{"url":"https://elsewhere.invalid/a?sig=secret-word&key=` + k + `"}]}`
 	})
-	servers["own link that fails"] = echo(200, jsonType, func(_, _ string) string { return `{"data":[{"url":"/a?sig=secret-word"}]}` })
-	servers["bad base64"] = echo(200, jsonType, func(_, _ string) string { return `{"data":[{"b64_json":"` + canaryPicture + `*"}]}` })
+	servers["own link that fails"] = echo(200, jsonType,
+		func(_, _ string) string { return `{"data":[{"url":"/a?sig=secret-word"}]}` })
+	servers["bad base64"] = echo(200, jsonType,
+		func(_, _ string) string { return `{"data":[{"b64_json":"` + canaryPicture + `*"}]}` })
 	servers["cut"] = echo(200, jsonType, func(_, _ string) string { return `{"data":[{"b64_json":"` + canaryPicture })
 	return servers
 }
@@ -173,7 +183,10 @@ func TestNothingLeaks(t *testing.T) {
 func TestShortPrompts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ prompt, message, want string }{
-		{"a", "a bad value 'a' for a \"a\", `a`, \u201ca\u201d", "a bad value '[prompt]' for a \"[prompt]\", `[prompt]`, \u201c[prompt]\u201d"},
+		{
+			"a", "a bad value 'a' for a \"a\", `a`, \u201ca\u201d",
+			"a bad value '[prompt]' for a \"[prompt]\", `[prompt]`, \u201c[prompt]\u201d",
+		},
 		{"cat", "the category 'cat' is bad", "the category '[prompt]' is bad"},
 		{"  cat\n", "value \"cat\"", "value \"[prompt]\""},
 		{"size", "Size is not a SIZE", "[prompt] is not a [prompt]"},
@@ -220,7 +233,10 @@ func TestLogs(t *testing.T) {
 			})
 			call := engine.ImageCall{
 				Prompt: "the prompt words " + testKey, Model: "m", N: 2, Size: "64x64",
-				Extra:  map[string]any{"seed": 7, "image": "data:image/png;base64," + canaryPicture, "token": testKey, "list": []string{canaryPicture}},
+				Extra: map[string]any{
+					"seed": 7, "image": "data:image/png;base64," + canaryPicture, "token": testKey,
+					"list": []string{canaryPicture},
+				},
 				Images: []engine.Input{input("a.png", "image/png", []byte(canaryPicture)), input(testKey, "image/png", one)},
 			}
 			if _, err := c.GenerateImages(t.Context(), call, newSink()); err != nil {
@@ -247,7 +263,10 @@ func TestLogs(t *testing.T) {
 			if !bodies {
 				return
 			}
-			for _, want := range []string{`"inputs":["a.png image/png"`, `"extra":"{`, `\"seed\":7`, `"size":"64x64"`, `"op":"images edit"`} {
+			for _, want := range []string{
+				`"inputs":["a.png image/png"`, `"extra":"{`, `\"seed\":7`, `"size":"64x64"`,
+				`"op":"images edit"`,
+			} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the log lacks %s:\n%s", want, text)
 				}
@@ -263,7 +282,10 @@ func TestLinesOfTheLog(t *testing.T) {
 	c := client(t, srv.URL, func(c *openai.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	call := engine.ImageCall{Prompt: "p", Model: "m", Images: []engine.Input{input("a.png", "image/png", pngOf(t, 32, 32, false))}}
+	call := engine.ImageCall{
+		Prompt: "p", Model: "m",
+		Images: []engine.Input{input("a.png", "image/png", pngOf(t, 32, 32, false))},
+	}
 	_, err := c.EditImages(t.Context(), call, newSink())
 	_, _ = told(t, err)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")

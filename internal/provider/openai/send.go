@@ -85,8 +85,9 @@ func (c *Client) create(
 ) (engine.ImageReply, error) {
 	for attempt := 1; ; attempt++ {
 		var d delivery
-		res, err := send(ctx, &d) //nolint:bodyclose // receive closes it
+		res, err := send(ctx, &d)
 		if err == nil {
+			defer func() { _ = res.Body.Close() }()
 			return c.receive(ctx, call, res, sink)
 		}
 		failed := c.classify(ctx, err, &d, call)

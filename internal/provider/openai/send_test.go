@@ -125,7 +125,9 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func edit(ctx context.Context, c *openai.Client, s engine.ImageSink, inputs ...engine.Input) (engine.ImageReply, error) {
+func edit(
+	ctx context.Context, c *openai.Client, s engine.ImageSink, inputs ...engine.Input,
+) (engine.ImageReply, error) {
 	return c.EditImages(ctx, engine.ImageCall{Prompt: "a fox in the snow", Model: "m", Images: inputs}, s)
 }
 
@@ -185,7 +187,8 @@ func TestAConnectionThatBreaksAfterwards(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
 		"nothing": "", "half a status line": "HTTP/1.1 2", "no HTTP": "220 mail.example ESMTP\r\n",
-		"half of the headers": "HTTP/1.1 200 OK\r\nContent-Type: app", "a length that is none": "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+		"half of the headers":   "HTTP/1.1 200 OK\r\nContent-Type: app",
+		"a length that is none": "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,9 +227,21 @@ func TestAnEarlyAnswer(t *testing.T) {
 		want         outcome
 		posts        int32
 	}{
-		{"413", "HTTP/1.1 413 Request Entity Too Large\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\ntoo big", outcome{"invalid_request", "http_413", "no"}, 1},
-		{"401 without a body", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", outcome{"auth", "http_401", "no"}, 1},
-		{"503 is sent again", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", outcome{"unavailable", "http_503", "no"}, 3},
+		{
+			"413", "HTTP/1.1 413 Request Entity Too Large\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\ntoo big",
+			outcome{"invalid_request", "http_413", "no"},
+			1,
+		},
+		{
+			"401 without a body", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n",
+			outcome{"auth", "http_401", "no"},
+			1,
+		},
+		{
+			"503 is sent again", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+			outcome{"unavailable", "http_503", "no"},
+			3,
+		},
 		{"200", "HTTP/1.1 200 OK\r\nContent-Length: 32\r\n\r\n" + `{"data":[{"b64_json":"AAEC"}]}  `, outcome{}, 1},
 	}
 	for _, tt := range tests {
@@ -273,7 +288,10 @@ func TestInputsThatFail(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("stale handle")
 	good := func(n int64) *tracked { return &tracked{data: io.LimitReader(zeros{}, n)} }
-	openFails := engine.Input{Name: "b.png", MIME: "image/png", Size: 5, Open: func() (io.ReadCloser, error) { return nil, gone }}
+	openFails := engine.Input{
+		Name: "b.png", MIME: "image/png", Size: 5,
+		Open: func() (io.ReadCloser, error) { return nil, gone },
+	}
 	tests := []struct {
 		name    string
 		in      *tracked
@@ -282,15 +300,25 @@ func TestInputsThatFail(t *testing.T) {
 		message string
 		cause   error
 	}{
-		{"reading fails", &tracked{data: io.LimitReader(zeros{}, 1<<20), readErr: gone}, 2 << 20, nil, "input a.png cannot be read; nothing was billed", gone},
 		{
-			"reading fails as the engine marks it", &tracked{data: io.LimitReader(zeros{}, 10), readErr: fmt.Errorf("%w: %w", engine.ErrInput, gone)},
+			"reading fails", &tracked{data: io.LimitReader(zeros{}, 1<<20), readErr: gone}, 2 << 20, nil,
+			"input a.png cannot be read; nothing was billed", gone,
+		},
+		{
+			"reading fails as the engine marks it",
+			&tracked{data: io.LimitReader(zeros{}, 10), readErr: fmt.Errorf("%w: %w", engine.ErrInput, gone)},
 			2 << 20, nil, "input a.png cannot be read; nothing was billed", gone,
 		},
 		{"it is shorter", good(1 << 20), 1<<20 + 1, nil, "input a.png changed while it was sent; nothing was billed", nil},
 		{"it is empty", good(0), 7, nil, "input a.png changed while it was sent; nothing was billed", nil},
-		{"it is longer by a byte", good(1<<20 + 1), 1 << 20, nil, "input a.png changed while it was sent; nothing was billed", nil},
-		{"it is longer by a lot", good(8 << 20), 1 << 20, nil, "input a.png changed while it was sent; nothing was billed", nil},
+		{
+			"it is longer by a byte", good(1<<20 + 1), 1 << 20, nil,
+			"input a.png changed while it was sent; nothing was billed", nil,
+		},
+		{
+			"it is longer by a lot", good(8 << 20), 1 << 20, nil, "input a.png changed while it was sent; nothing was billed",
+			nil,
+		},
 		{"the second cannot be opened", good(100), 100, &openFails, "input b.png cannot be opened; nothing was billed", gone},
 	}
 	for _, tt := range tests {
@@ -313,7 +341,8 @@ func TestInputsThatFail(t *testing.T) {
 			if diff := cmp.Diff(local, got); diff != "" {
 				t.Errorf("%v: %s", err, diff)
 			}
-			if e.Message != tt.message || !errors.Is(err, engine.ErrInput) || !errors.Is(err, tt.cause) && tt.cause != nil || e.Provider != "" {
+			if e.Message != tt.message || !errors.Is(err, engine.ErrInput) || !errors.Is(err, tt.cause) && tt.cause != nil ||
+				e.Provider != "" {
 				t.Errorf("message %q of provider %q, error chain %v", e.Message, e.Provider, err)
 			}
 			srv.Close() // waits for the handler
@@ -341,11 +370,15 @@ func TestAFormIsSentAgainFromItsStart(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"b64_json":"AAEC"}]}`)
 	}))
 	mask := input("m.png", "image/png", two)
-	call := engine.ImageCall{Prompt: "p", Model: "m", Images: []engine.Input{input("a.png", "image/png", one)}, Mask: &mask}
+	call := engine.ImageCall{
+		Prompt: "p", Model: "m", Images: []engine.Input{input("a.png", "image/png", one)},
+		Mask: &mask,
+	}
 	if _, err := client(t, srv.URL).EditImages(t.Context(), call, newSink()); err != nil {
 		t.Fatal(err)
 	}
-	if len(bodies) != 3 || !bytes.Equal(bodies[0], bodies[1]) || !bytes.Equal(bodies[1], bodies[2]) || !bytes.Contains(bodies[2], two) {
+	if len(bodies) != 3 || !bytes.Equal(bodies[0], bodies[1]) || !bytes.Equal(bodies[1], bodies[2]) ||
+		!bytes.Contains(bodies[2], two) {
 		t.Errorf("%d bodies, which differ", len(bodies))
 	}
 }
@@ -380,11 +413,15 @@ func TestADeadConnectionCostsNothing(t *testing.T) {
 		c.HTTPClient = &http.Client{Transport: rewinding{transport}}
 	})
 	png := pngOf(t, 32, 32, false)
-	call := engine.ImageCall{Prompt: "p", Model: "m", Size: "32x32", Images: []engine.Input{input("a.png", "image/png", png)}}
-	for _, send := range []func(context.Context, engine.ImageCall, engine.ImageSink) (engine.ImageReply, error){c.GenerateImages, c.EditImages} {
-		if _, err := send(t.Context(), call, newSink()); err != nil {
-			t.Error(err)
-		}
+	call := engine.ImageCall{
+		Prompt: "p", Model: "m", Size: "32x32",
+		Images: []engine.Input{input("a.png", "image/png", png)},
+	}
+	if _, err := c.GenerateImages(t.Context(), call, newSink()); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.EditImages(t.Context(), call, newSink()); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -404,13 +441,36 @@ func TestLimitsAndStops(t *testing.T) {
 		{"stopped before", false, "before", stopped, "stopped before the request was sent; nothing was billed"},
 		{"too late before", true, "before", late, "the time limit ended before the request was sent; nothing was billed"},
 		{"stopped while sending", false, "sending", stopped, "stopped before the request was sent; nothing was billed"},
-		{"too late while sending", true, "sending", late, "the time limit ended before the request was sent; nothing was billed"},
-		{"stopped after", false, "after", unknownOutcome, "the wait was broken off after the request was sent; it may have been billed"},
-		{"too late after", true, "after", unknownOutcome, "no complete answer came within the time limit; it may have been billed"},
-		{"stopped in the reply", false, "reply", unknownOutcome, "the wait was broken off after the request was sent; it may have been billed"},
-		{"too late in the reply", true, "reply", unknownOutcome, "no complete answer came within the time limit; it may have been billed"},
-		{"too late in an error reply", true, "error", outcome{"invalid_request", "http_400", "no"}, "answered 400 Bad Request"},
-		{"stopped in an error reply", false, "error", outcome{"invalid_request", "http_400", "no"}, "answered 400 Bad Request"},
+		{
+			"too late while sending", true, "sending", late,
+			"the time limit ended before the request was sent; nothing was billed",
+		},
+		{
+			"stopped after", false, "after", unknownOutcome,
+			"the wait was broken off after the request was sent; it may have been billed",
+		},
+		{
+			"too late after", true, "after", unknownOutcome,
+			"no complete answer came within the time limit; it may have been billed",
+		},
+		{
+			"stopped in the reply", false, "reply", unknownOutcome,
+			"the wait was broken off after the request was sent; it may have been billed",
+		},
+		{
+			"too late in the reply", true, "reply", unknownOutcome,
+			"no complete answer came within the time limit; it may have been billed",
+		},
+		{
+			"too late in an error reply", true, "error",
+			outcome{"invalid_request", "http_400", "no"},
+			"answered 400 Bad Request",
+		},
+		{
+			"stopped in an error reply", false, "error",
+			outcome{"invalid_request", "http_400", "no"},
+			"answered 400 Bad Request",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,9 +56,11 @@ func TestErrorReplies(t *testing.T) {
 	}{
 		{
 			name: "OpenAI's object", status: 400, kind: jsonType,
-			body: `{"error":{"message":"Invalid size.","type":"invalid_request_error","param":"size","code":"invalid_value"}}`,
-			want: outcome{"invalid_request", "invalid_value", "no"}, message: "answered 400 Bad Request: Invalid size. (parameter size)",
-			header: []string{"X-Request-Id", "req_1"}, id: "req_1",
+			body: `{"error":{"message":"Invalid size.","type":"invalid_request_error","param":"size",` +
+				`"code":"invalid_value"}}`,
+			want:    outcome{"invalid_request", "invalid_value", "no"},
+			message: "answered 400 Bad Request: Invalid size. (parameter size)",
+			header:  []string{"X-Request-Id", "req_1"}, id: "req_1",
 		},
 		{
 			name: "an error that is a sentence", status: 400, kind: jsonType, body: `{"error":"no such sampler"}`,
@@ -73,7 +75,8 @@ func TestErrorReplies(t *testing.T) {
 			want: outcome{"invalid_request", "c1", "no"}, message: "answered 400 Bad Request: inner",
 		},
 		{
-			name: "numeric code", status: 400, kind: jsonType, body: `{"error":{"message":"bad","code":400,"param":null,"type":7}}`,
+			name: "numeric code", status: 400, kind: jsonType,
+			body: `{"error":{"message":"bad","code":400,"param":null,"type":7}}`,
 			want: outcome{"invalid_request", "http_400", "no"}, message: "answered 400 Bad Request: bad",
 		},
 		{
@@ -90,11 +93,14 @@ func TestErrorReplies(t *testing.T) {
 		},
 		{
 			name: "detail is a list", status: 422, kind: jsonType,
-			body: `{"detail":[{"loc":["body","n",0],"msg":"too many","input":"a fox in the snow"},{"loc":[],"msg":"also"},{"msg":7}]}`,
-			want: outcome{"invalid_request", "http_422", "no"}, message: "answered 422 Unprocessable Entity: body.n.0: too many; also; 7",
+			body: `{"detail":[{"loc":["body","n",0],"msg":"too many","input":"a fox in the snow"},{"loc":[],` +
+				`"msg":"also"},{"msg":7}]}`,
+			want:    outcome{"invalid_request", "http_422", "no"},
+			message: "answered 422 Unprocessable Entity: body.n.0: too many; also; 7",
 		},
 		{
-			name: "empty body", status: 400, want: outcome{"invalid_request", "http_400", "no"}, message: "answered 400 Bad Request",
+			name: "empty body", status: 400, want: outcome{"invalid_request", "http_400", "no"},
+			message: "answered 400 Bad Request",
 		},
 		{
 			name: "plain text", status: 413, kind: "text/plain; charset=utf-8", body: "body too large\n",
@@ -114,11 +120,13 @@ func TestErrorReplies(t *testing.T) {
 			want:   outcome{"rate_limited", "http_429", "no"}, message: "answered 429 Too Many Requests",
 		},
 		{
-			name: "code of free words", status: 400, kind: jsonType, body: `{"error":{"message":"m","code":"a fox in the snow"}}`,
+			name: "code of free words", status: 400, kind: jsonType,
+			body: `{"error":{"message":"m","code":"a fox in the snow"}}`,
 			want: outcome{"invalid_request", "http_400", "no"}, message: "answered 400 Bad Request: m",
 		},
 		{
-			name: "codes count over the status", status: 403, kind: jsonType, body: `{"error":{"message":"m","code":"Content_Filter"}}`,
+			name: "codes count over the status", status: 403, kind: jsonType,
+			body: `{"error":{"message":"m","code":"Content_Filter"}}`,
 			want: outcome{"blocked", "Content_Filter", "no"}, message: "answered 403 Forbidden: m",
 		},
 		{
@@ -132,7 +140,8 @@ func TestErrorReplies(t *testing.T) {
 			want: outcome{"blocked", "contentFilter", "no"}, message: "answered 400 Bad Request: m",
 		},
 		{
-			name: "quota by its type", status: 429, kind: jsonType, body: `{"error":{"message":"m","type":"insufficient_quota","code":"new_word"}}`,
+			name: "quota by its type", status: 429, kind: jsonType,
+			body: `{"error":{"message":"m","type":"insufficient_quota","code":"new_word"}}`,
 			want: outcome{"quota", "new_word", "no"}, message: "answered 429 Too Many Requests: m",
 		},
 		{
@@ -142,30 +151,53 @@ func TestErrorReplies(t *testing.T) {
 		},
 		{
 			name: "moderation at the output stage", status: 400, kind: jsonType,
-			body: `{"error":{"message":"m","code":"moderation_blocked","moderation_details":{"moderation_stage":"output","categories":[]}}}`,
-			want: outcome{"blocked", "moderation_blocked", "maybe"}, message: "answered 400 Bad Request: m (blocked at the output stage)",
+			body: `{"error":{"message":"m","code":"moderation_blocked","moderation_details":{"moderation_stage":"output",` +
+				`"categories":[]}}}`,
+			want:    outcome{"blocked", "moderation_blocked", "maybe"},
+			message: "answered 400 Bad Request: m (blocked at the output stage)",
 		},
 		{name: "payment", status: 402, want: outcome{"quota", "http_402", "no"}, message: "answered 402 Payment Required"},
-		{name: "route is missing", status: 405, want: outcome{"not_found", "http_405", "no"}, message: "answered 405 Method Not Allowed"},
+		{
+			name: "route is missing", status: 405, want: outcome{"not_found", "http_405", "no"},
+			message: "answered 405 Method Not Allowed",
+		},
 		{name: "gone", status: 410, want: outcome{"not_found", "http_410", "no"}, message: "answered 410 Gone"},
-		{name: "request timeout", status: 408, want: outcome{"unavailable", "http_408", "no"}, message: "answered 408 Request Timeout"},
+		{
+			name: "request timeout", status: 408, want: outcome{"unavailable", "http_408", "no"},
+			message: "answered 408 Request Timeout",
+		},
 		{name: "conflict", status: 409, want: outcome{"unavailable", "http_409", "no"}, message: "answered 409 Conflict"},
 		{name: "too early", status: 425, want: outcome{"unavailable", "http_425", "no"}, message: "answered 425 Too Early"},
-		{name: "not implemented", status: 501, want: outcome{"unsupported", "http_501", "no"}, message: "answered 501 Not Implemented"},
-		{name: "server error", status: 500, want: outcome{"unavailable", "http_500", "maybe"}, message: "answered 500 Internal Server Error"},
-		{name: "gateway timeout", status: 504, want: outcome{"unavailable", "http_504", "maybe"}, message: "answered 504 Gateway Timeout"},
-		{name: "a status without a name", status: 529, want: outcome{"unavailable", "http_529", "maybe"}, message: "answered 529"},
 		{
-			name: "unavailable", status: 503, posts: 3, header: []string{"Retry-After-Ms", "1500", "Retry-After", "9"}, after: 1500 * time.Millisecond,
-			want: outcome{"unavailable", "http_503", "no"}, message: "answered 503 Service Unavailable",
+			name: "not implemented", status: 501, want: outcome{"unsupported", "http_501", "no"},
+			message: "answered 501 Not Implemented",
+		},
+		{
+			name: "server error", status: 500, want: outcome{"unavailable", "http_500", "maybe"},
+			message: "answered 500 Internal Server Error",
+		},
+		{
+			name: "gateway timeout", status: 504, want: outcome{"unavailable", "http_504", "maybe"},
+			message: "answered 504 Gateway Timeout",
+		},
+		{
+			name: "a status without a name", status: 529, want: outcome{"unavailable", "http_529", "maybe"},
+			message: "answered 529",
+		},
+		{
+			name: "unavailable", status: 503, posts: 3, header: []string{"Retry-After-Ms", "1500", "Retry-After", "9"},
+			after: 1500 * time.Millisecond,
+			want:  outcome{"unavailable", "http_503", "no"}, message: "answered 503 Service Unavailable",
 		},
 		{
 			name: "the server says that waiting is no use", status: 429, header: []string{"X-Should-Retry", "false"},
 			want: outcome{"rate_limited", "http_429", "no"}, message: "answered 429 Too Many Requests",
 		},
 		{
-			name: "a server that wants a paid request again", status: 500, header: []string{"X-Should-Retry", "true", "Retry-After", "1"},
-			want: outcome{"unavailable", "http_500", "maybe"}, message: "answered 500 Internal Server Error", after: time.Second,
+			name: "a server that wants a paid request again", status: 500,
+			header: []string{"X-Should-Retry", "true", "Retry-After", "1"},
+			want:   outcome{"unavailable", "http_500", "maybe"}, message: "answered 500 Internal Server Error",
+			after: time.Second,
 		},
 		{
 			name: "a request id that is none", status: 400, header: []string{"X-Request-Id", "a b\tc"},
@@ -190,7 +222,8 @@ func TestErrorReplies(t *testing.T) {
 				t.Errorf("message: %s", diff)
 			}
 			if e.RequestID != tt.id || reply.RequestID != tt.id || e.RetryAfter != tt.after || e.Provider != "openai" {
-				t.Errorf("request id %q and %q, retry after %s, provider %q", e.RequestID, reply.RequestID, e.RetryAfter, e.Provider)
+				t.Errorf("request id %q and %q, retry after %s, provider %q", e.RequestID, reply.RequestID, e.RetryAfter,
+					e.Provider)
 			}
 			if posts, _ := srv.counts(); posts != max(tt.posts, 1) {
 				t.Errorf("%d requests, want %d", posts, max(tt.posts, 1))
@@ -220,7 +253,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{300, 301, 302, 303, 304, 307, 308} {
 		// A client that would follow redirects, and would take the Api-Key header along.
 		for _, follows := range []bool{false, true} {
-			srv := answering(t, status, "", "", "Location", other.URL+"/v1/images/generations?sig=secret-word", "X-Request-Id", "r1")
+			srv := answering(t, status, "", "",
+				"Location", other.URL+"/v1/images/generations?sig=secret-word", "X-Request-Id", "r1")
 			c := client(t, srv.URL, func(c *openai.Config) {
 				if follows {
 					c.HTTPClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -272,7 +306,10 @@ func TestNobodyThere(t *testing.T) {
 	}{
 		{"a refused connection", refused, "no server answers there", 2},
 		{"an unknown certificate", selfSigned.URL, "its certificate is not trusted", 0},
-		{"plain HTTP where TLS is wanted", strings.Replace(secure.URL, "http:", "https:", 1), "no connection could be set up", 0},
+		{
+			"plain HTTP where TLS is wanted", strings.Replace(secure.URL, "http:", "https:", 1),
+			"no connection could be set up", 0,
+		},
 		{"no such host", "http://mediagen-test.invalid", "", -1}, // a resolver may also be out of reach
 	}
 	for _, tt := range tests {
@@ -281,7 +318,8 @@ func TestNobodyThere(t *testing.T) {
 			for op, send := range map[string]func(*openai.Client, *sink) error{
 				"generate": func(c *openai.Client, s *sink) error { _, err := generate(t, c, s); return err },
 				"edit": func(c *openai.Client, s *sink) error {
-					_, err := c.EditImages(t.Context(), engine.ImageCall{Prompt: "p", Images: []engine.Input{input("a.png", "image/png", []byte("x"))}}, s)
+					_, err := c.EditImages(t.Context(),
+						engine.ImageCall{Prompt: "p", Images: []engine.Input{input("a.png", "image/png", []byte("x"))}}, s)
 					return err
 				},
 			} {

@@ -25,7 +25,8 @@ func stream(t *testing.T, srv *server, out engine.ImageSink) (engine.ImageReply,
 
 // ev builds one event in the order in which OpenAI sends it.
 func ev(kind, b64 string) string {
-	return "event: image_generation." + kind + "\ndata: {\"type\":\"image_generation." + kind + "\",\"b64_json\":\"" + b64 + "\"}\n\n"
+	return "event: image_generation." + kind + "\ndata: {\"type\":\"image_generation." + kind + "\",\"b64_json\":\"" +
+		b64 + "\"}\n\n"
 }
 
 func TestStreamsOfManyShapes(t *testing.T) {
@@ -40,25 +41,51 @@ func TestStreamsOfManyShapes(t *testing.T) {
 		want             map[engine.Slot][]byte
 	}{
 		{"as OpenAI sends it", sseType, usual, map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"with parameters in the content type", "Text/Event-Stream; charset=utf-8", usual, map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
+		{
+			"with parameters in the content type", "Text/Event-Stream; charset=utf-8", usual,
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
 		{"with the content type of JSON", jsonType, usual, map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"data only, with the content type of text", "text/plain", data("completed", b1), map[engine.Slot][]byte{slot(0, 0): one}},
-		{"a pulse first, without a content type", "", ": hello\n\n" + data("completed", b1), map[engine.Slot][]byte{slot(0, 0): one}},
-		{"without event lines", sseType, data("partial_image", b3) + data("completed", b1), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"CRLF", sseType, strings.ReplaceAll(usual, "\n", "\r\n"), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
+		{
+			"data only, with the content type of text", "text/plain", data("completed", b1),
+			map[engine.Slot][]byte{slot(0, 0): one},
+		},
+		{
+			"a pulse first, without a content type", "", ": hello\n\n" + data("completed", b1),
+			map[engine.Slot][]byte{slot(0, 0): one},
+		},
+		{
+			"without event lines", sseType, data("partial_image", b3) + data("completed", b1),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
+		{
+			"CRLF", sseType, strings.ReplaceAll(usual, "\n", "\r\n"),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
 		{"CR", sseType, strings.ReplaceAll(usual, "\n", "\r"), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
 		{"a byte order mark", sseType, "\ufeff" + usual, map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"no space behind the colon", sseType, strings.ReplaceAll(usual, ": ", ":"), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"more than one space", sseType, strings.ReplaceAll(usual, "data: ", "data:   "), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
-		{"no line end behind the last event", sseType, strings.TrimSpace(usual), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
+		{
+			"no space behind the colon", sseType, strings.ReplaceAll(usual, ": ", ":"),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
+		{
+			"more than one space", sseType, strings.ReplaceAll(usual, "data: ", "data:   "),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
+		{
+			"no line end behind the last event", sseType, strings.TrimSpace(usual),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
 		{
 			"comments, ids, unknown fields and pulses", sseType,
-			":ping\n\nid: 1\nretry: 5\nfoo\nbar: x\n\n:" + strings.Repeat("p", 100_000) + "\ndata: ping\n\ndata:\n\ndata\n\n" + usual + "data: [DONE]\n\n",
+			":ping\n\nid: 1\nretry: 5\nfoo\nbar: x\n\n:" + strings.Repeat("p", 100_000) +
+				"\ndata: ping\n\ndata:\n\ndata\n\n" + usual + "data: [DONE]\n\n",
 			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
 		},
 		{
 			"JSON over several data lines", sseType,
-			"event: image_generation.partial_image\ndata: {\ndata:  \"b64_json\"\ndata\n: between\ndata: : \"" + b3 + "\"\nid: 7\ndata: }\n\n" + ev("completed", b1),
+			"event: image_generation.partial_image\ndata: {\ndata:  \"b64_json\"\ndata\n: between\ndata: : \"" + b3 +
+				"\"\nid: 7\ndata: }\n\n" + ev("completed", b1),
 			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
 		},
 		{
@@ -73,7 +100,8 @@ func TestStreamsOfManyShapes(t *testing.T) {
 		},
 		{
 			"two pictures, each with partials", sseType,
-			ev("partial_image", b3) + ev("partial_image", b2) + ev("completed", b1) + ev("partial_image", b1) + ev("completed", b2),
+			ev("partial_image", b3) + ev("partial_image", b2) + ev("completed", b1) +
+				ev("partial_image", b1) + ev("completed", b2),
 			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 2): two, slot(0, 0): one, slot(1, 1): one, slot(1, 0): two},
 		},
 		{
@@ -81,7 +109,10 @@ func TestStreamsOfManyShapes(t *testing.T) {
 			ev("partial_image", b3) + ev("partial_image", b2) + ev("completed", b1) + ev("completed", b2),
 			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 2): two, slot(0, 0): one, slot(1, 0): two},
 		},
-		{"only final pictures", sseType, ev("completed", b1) + ev("completed", b2) + ev("completed", b3), map[engine.Slot][]byte{slot(0, 0): one, slot(1, 0): two, slot(2, 0): three}},
+		{
+			"only final pictures", sseType, ev("completed", b1) + ev("completed", b2) + ev("completed", b3),
+			map[engine.Slot][]byte{slot(0, 0): one, slot(1, 0): two, slot(2, 0): three},
+		},
 		{
 			"a list of two in one event, then another", sseType,
 			"data: {\"data\":[{\"b64_json\":\"" + b1 + "\"},{\"b64_json\":\"" + b2 + "\"}]}\n\n" + data("completed", b3),
@@ -89,10 +120,14 @@ func TestStreamsOfManyShapes(t *testing.T) {
 		},
 		{
 			"events without a picture between them", sseType,
-			"data: {\"object\":\"image.edit.chunk\",\"type\":\"ar_delta\",\"delta\":\"abc\"}\n\n" + data("completed", b1) + "data: {\"type\":\"done\",\"data\":null}\n\n",
+			"data: {\"object\":\"image.edit.chunk\",\"type\":\"ar_delta\",\"delta\":\"abc\"}\n\n" +
+				data("completed", b1) + "data: {\"type\":\"done\",\"data\":null}\n\n",
 			map[engine.Slot][]byte{slot(0, 0): one},
 		},
-		{"the edit's names", sseType, strings.ReplaceAll(usual, "image_generation", "image_edit"), map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one}},
+		{
+			"the edit's names", sseType, strings.ReplaceAll(usual, "image_generation", "image_edit"),
+			map[engine.Slot][]byte{slot(0, 1): three, slot(0, 0): one},
+		},
 		{
 			"a partial that cannot be decoded", sseType, ev("partial_image", "A*AA") + ev("completed", b1),
 			map[engine.Slot][]byte{slot(0, 0): one},
@@ -132,14 +167,28 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 		{"no event", ": ping\n\n", unknownOutcome, brokeOff, nil},
 		{"only [DONE]", "data: [DONE]\n\n", unknownOutcome, brokeOff, nil},
 		{"only a partial", ev("partial_image", b1), unknownOutcome, brokeOff, []engine.Slot{{Partial: 1}}},
-		{"only a late partial", "data: {\"b64_json\":\"" + b3 + "\",\"type\":\"partial_image\"}\n\n", unknownOutcome, brokeOff, []engine.Slot{{}}},
-		{"cut in the second picture", ev("completed", b1) + ev("completed", b2)[:90], unknownOutcome, brokeOff, []engine.Slot{{}}},
+		{
+			"only a late partial", "data: {\"b64_json\":\"" + b3 + "\",\"type\":\"partial_image\"}\n\n", unknownOutcome,
+			brokeOff,
+			[]engine.Slot{{}},
+		},
+		{
+			"cut in the second picture", ev("completed", b1) + ev("completed", b2)[:90], unknownOutcome, brokeOff,
+			[]engine.Slot{{}},
+		},
 		{"cut in a field's name", ev("partial_image", b1) + "dat", unknownOutcome, brokeOff, []engine.Slot{{Partial: 1}}},
 		{"cut behind the colon", ev("partial_image", b1) + "data:", unknownOutcome, brokeOff, []engine.Slot{{Partial: 1}}},
-		{"bad JSON", ev("completed", b1) + "data: {]\n\n", unusable, "the reply is not valid JSON; it may have been billed", []engine.Slot{{}}},
-		{"data lines that split a string", "data: {\"b64_json\":\"AAAA\ndata: AAAA\"}\n\n", unusable, "the reply is not valid JSON: it has a control character in a string; it may have been billed", nil},
 		{
-			"an error object", ev("partial_image", b1) + "event: error\ndata: {\"error\":{\"message\":\"boom\",\"code\":\"server_error\"}}\n\n",
+			"bad JSON", ev("completed", b1) + "data: {]\n\n", unusable, "the reply is not valid JSON; it may have been billed",
+			[]engine.Slot{{}},
+		},
+		{
+			"data lines that split a string", "data: {\"b64_json\":\"AAAA\ndata: AAAA\"}\n\n", unusable,
+			"the reply is not valid JSON: it has a control character in a string; it may have been billed", nil,
+		},
+		{
+			"an error object",
+			ev("partial_image", b1) + "event: error\ndata: {\"error\":{\"message\":\"boom\",\"code\":\"server_error\"}}\n\n",
 			outcome{"unknown_outcome", "server_error", "maybe"},
 			"answered with an error: boom",
 			[]engine.Slot{{Partial: 1}},
@@ -161,12 +210,17 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 			[]engine.Slot{{Partial: 1}},
 		},
 		{
-			"an error behind a picture", ev("completed", b1) + "data: {\"error\":{\"message\":\"boom\"}}\n\n" + ev("completed", b2),
+			"an error behind a picture",
+			ev("completed", b1) + "data: {\"error\":{\"message\":\"boom\"}}\n\n" + ev("completed", b2),
 			outcome{"unknown_outcome", "error_in_reply", "maybe"},
 			"answered with an error: boom",
 			[]engine.Slot{{}},
 		},
-		{"a final picture that is not base64", ev("completed", "A*AA") + ev("completed", b2), unusable, "a picture of the reply cannot be decoded: it is not base64; it may have been billed", []engine.Slot{{Index: 1}}},
+		{
+			"a final picture that is not base64", ev("completed", "A*AA") + ev("completed", b2), unusable,
+			"a picture of the reply cannot be decoded: it is not base64; it may have been billed",
+			[]engine.Slot{{Index: 1}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -193,7 +247,8 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 
 func TestUsageOfAStreamAddsUp(t *testing.T) {
 	t.Parallel()
-	one := strings.Replace(ev("completed", b1), "}\n\n", `,"created_at":9,"size":"64x64","usage":{"input_tokens":2,"output_tokens":3,"total_tokens":5}}`+"\n\n", 1)
+	one := strings.Replace(ev("completed", b1), "}\n\n",
+		`,"created_at":9,"size":"64x64","usage":{"input_tokens":2,"output_tokens":3,"total_tokens":5}}`+"\n\n", 1)
 	reply, err := stream(t, answering(t, 200, sseType, one+one), newSink())
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +305,8 @@ func TestALineOf33MiB(t *testing.T) {
 // TestAStreamThatTricklesIn sends each byte by itself: what an event is must not depend on how it is cut into packets.
 func TestAStreamThatTricklesIn(t *testing.T) {
 	t.Parallel()
-	body := strings.ReplaceAll(ev("partial_image", b3)+"data: {\"type\":\"image_generation.partial_image\",\"b64_json\":\""+b2+"\"}\n\n"+
+	body := strings.ReplaceAll(ev("partial_image", b3)+
+		"data: {\"type\":\"image_generation.partial_image\",\"b64_json\":\""+b2+"\"}\n\n"+
 		ev("completed", b1), "\n", "\r\n")
 	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", sseType)

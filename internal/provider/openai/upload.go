@@ -28,7 +28,7 @@ func editParams(call engine.ImageCall, file func(engine.Input) io.Reader) (sdk.I
 		FrameCount:       optInt(call.FrameCount),
 		FrameDurationMs:  optInt(call.FrameDurationMS),
 		SafetyIdentifier: optString(call.SafetyIdentifier),
-		User:             optString(call.User), //nolint:staticcheck // compatible servers know the older name only
+		User:             optString(call.User), //nolint:staticcheck // compatible servers know no other
 	}
 	if call.OutputCompression != nil {
 		p.OutputCompression = sdk.Int(int64(*call.OutputCompression))

@@ -29,7 +29,7 @@ func canned(t testing.TB) *server {
 	return s
 }
 
-// TestGenerateBodies holds the JSON against the requests recorded from the SDK (provider-facts section 11, rows 1 to 5).
+// TestGenerateBodies holds the JSON against requests recorded from the SDK (provider-facts section 11, rows 1 to 5).
 func TestGenerateBodies(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -41,7 +41,8 @@ func TestGenerateBodies(t *testing.T) {
 		{
 			name: "all common parameters, no HTML escapes", emulated: true,
 			call: engine.ImageCall{
-				Prompt: "a <b>cat</b> & \"dog\"\n\u2028", N: 1, OutputCompression: new(80), SafetyIdentifier: "u1", Background: "opaque",
+				Prompt: "a <b>cat</b> & \"dog\"\n\u2028", N: 1, OutputCompression: new(80), SafetyIdentifier: "u1",
+				Background: "opaque",
 				Complexity: "low", Model: flare, Moderation: "low", OutputFormat: "jpeg", Quality: "low", Size: "1536x864",
 			},
 			want: `{"prompt":"a <b>cat</b> & \"dog\"\n\u2028","n":1,"output_compression":80,"safety_identifier":"u1",` +
@@ -61,7 +62,10 @@ func TestGenerateBodies(t *testing.T) {
 		},
 		{
 			name: "gif", emulated: true,
-			call: engine.ImageCall{Prompt: "icon", Model: "m", Size: "64x64", OutputFormat: "gif", FrameCount: 4, FrameDurationMS: 120},
+			call: engine.ImageCall{
+				Prompt: "icon", Model: "m", Size: "64x64", OutputFormat: "gif", FrameCount: 4,
+				FrameDurationMS: 120,
+			},
 			want: `{"prompt":"icon","frame_count":4,"frame_duration_ms":120,"model":"m","output_format":"gif","size":"64x64"}`,
 		},
 		{
@@ -87,7 +91,10 @@ func TestGenerateBodies(t *testing.T) {
 		},
 		{
 			name: "compression 0 is sent", emulated: true,
-			call: engine.ImageCall{Prompt: "x", Model: "m", Size: "64x64", OutputFormat: "jpeg", OutputCompression: new(0), User: "u"},
+			call: engine.ImageCall{
+				Prompt: "x", Model: "m", Size: "64x64", OutputFormat: "jpeg", OutputCompression: new(0),
+				User: "u",
+			},
 			want: `{"prompt":"x","output_compression":0,"user":"u","model":"m","output_format":"jpeg","size":"64x64"}`,
 		},
 	}
@@ -284,7 +291,8 @@ func TestEditForms(t *testing.T) {
 				t.Error(diff)
 			}
 			if srv.last.ContentLength != int64(len(srv.lastBody)) || len(srv.encoding) > 0 {
-				t.Errorf("Content-Length %d for %d bytes, transfer encoding %v", srv.last.ContentLength, len(srv.lastBody), srv.encoding)
+				t.Errorf("Content-Length %d for %d bytes, transfer encoding %v", srv.last.ContentLength, len(srv.lastBody),
+					srv.encoding)
 			}
 			if len(out.final()) == 0 {
 				t.Error("no picture came")
@@ -414,7 +422,8 @@ func TestEndpoints(t *testing.T) {
 			change: func(c *openai.Config, origin string) {
 				c.Azure, c.APIKey = &openai.Azure{Endpoint: origin + "/openai/v1/"}, redact.Secret{}
 			},
-			path: "/openai/v1/images/", endpointPath: "/openai/v1/", header: map[string]string{"Authorization": "", "Api-Key": ""},
+			path: "/openai/v1/images/", endpointPath: "/openai/v1/",
+			header: map[string]string{"Authorization": "", "Api-Key": ""},
 		},
 	}
 	for _, tt := range tests {
@@ -510,8 +519,11 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 func TestNative(t *testing.T) {
 	t.Parallel()
 	for want, cfgs := range map[bool][]openai.Config{
-		true:  {{}, {BaseURL: "https://API.openai.com/v1"}, {BaseURL: "http://127.0.0.1/v1", ActsNative: true}},
-		false: {{BaseURL: "https://api.openai.com.evil.example/v1"}, {Azure: &openai.Azure{Endpoint: "https://api.openai.com"}}},
+		true: {{}, {BaseURL: "https://API.openai.com/v1"}, {BaseURL: "http://127.0.0.1/v1", ActsNative: true}},
+		false: {
+			{BaseURL: "https://api.openai.com.evil.example/v1"},
+			{Azure: &openai.Azure{Endpoint: "https://api.openai.com"}},
+		},
 	} {
 		for _, cfg := range cfgs {
 			cfg.HTTPClient, cfg.Name = &http.Client{}, "n"
