@@ -40,7 +40,9 @@ func TestDoctor(t *testing.T) {
 			"keys", func(h *home) {
 				h.env = append(h.env, "OPENAI_API_KEY="+canary)
 				h.write(filepath.Join(h.dir, ".config/mediagen/secrets.yaml"), "google: {api_key: "+canary+"}\n")
-			}, []string{"key", "providers"}, 0,
+			},
+			[]string{"key", "providers"},
+			0,
 			[]string{
 				"ok openai.api_key is set, from env OPENAI_API_KEY",
 				"ok google.api_key is set, from secrets file HOME/.config/mediagen/secrets.yaml", "ok openai ready; emulator always",
@@ -48,16 +50,22 @@ func TestDoctor(t *testing.T) {
 		},
 		{
 			"a compatible server", func(h *home) { h.env = append(h.env, "OPENAI_BASE_URL=http://127.0.0.1:1/v1") },
-			[]string{"providers"}, 0, []string{"ok openai ready; emulator always"},
+			[]string{"providers"},
+			0,
+			[]string{"ok openai ready; emulator always"},
 		},
 		{
-			"half an Azure", func(h *home) { h.env = append(h.env, "AZURE_OPENAI_API_KEY="+canary) }, []string{"providers"}, 1,
+			"half an Azure", func(h *home) { h.env = append(h.env, "AZURE_OPENAI_API_KEY="+canary) },
+			[]string{"providers"},
+			1,
 			[]string{"fail azure is chosen by its key and still needs AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION", none},
 		},
 		{
 			"half an Azure beside OpenAI", func(h *home) {
 				h.env = append(h.env, "AZURE_OPENAI_API_KEY="+canary, "OPENAI_API_KEY="+canary, "OPENAI_API_VERSION=1")
-			}, []string{"providers"}, 1,
+			},
+			[]string{"providers"},
+			1,
 			[]string{"fail azure is chosen by its key and still needs AZURE_OPENAI_ENDPOINT", "ok openai ready; emulator always"},
 		},
 		{
@@ -66,21 +74,27 @@ func TestDoctor(t *testing.T) {
 			}, []string{"providers"}, 0, []string{"ok azure ready; emulator always"},
 		},
 		{
-			"own authority", func(*home) {}, []string{"policy", "directory", "directories"}, 0,
+			"own authority", func(*home) {},
+			[]string{"policy", "directory", "directories"},
+			0,
 			[]string{"ok own authority", "ok WORK (output)"},
 		},
 		{
 			"roots", func(h *home) {
 				mkdir(h, "a", "b/x")
 				h.env = append(h.env, "MEDIA_GEN_DIRS="+h.work+"/a,"+h.work+"/b/*", "MEDIA_GEN_OUTPUT_DIR="+h.work+"/a/out")
-			}, []string{"policy", "directory"}, 0,
+			},
+			[]string{"policy", "directory"},
+			0,
 			[]string{"ok roots", "ok WORK/a (output)", "ok WORK/b", "ok WORK/a/out (output_dir)"},
 		},
 		{
 			"a pattern for output", func(h *home) {
 				mkdir(h, "b/x")
 				h.env = append(h.env, "MEDIA_GEN_DIRS="+h.work+"/b/*")
-			}, []string{"directory"}, 0,
+			},
+			[]string{"directory"},
+			0,
 			[]string{"warn WORK/b (output) read only: a pattern takes no output, put a plain directory first"},
 		},
 		{
@@ -89,29 +103,39 @@ func TestDoctor(t *testing.T) {
 			}, []string{"directories"}, 1, []string{"fail "},
 		},
 		{
-			"no file", func(*home) {}, []string{"settings"}, 0,
+			"no file", func(*home) {},
+			[]string{"settings"},
+			0,
 			[]string{"ok no file was read; HOME/.config/mediagen/config.yaml would be"},
 		},
 		{
 			"a file and a warning", func(h *home) {
 				h.write(h.conf(), "timeout: 3s\n")
 				h.env = append(h.env, "MEDIA_GEN_TIMEOT=1s")
-			}, []string{"settings"}, 0,
+			},
+			[]string{"settings"},
+			0,
 			[]string{
 				"ok read config file HOME/.config/mediagen/config.yaml",
 				"warn the environment sets MEDIA_GEN_TIMEOT, which is no setting; did you mean MEDIA_GEN_TIMEOUT?",
 			},
 		},
 		{
-			"bad settings", func(h *home) { h.write(h.conf(), "timeot: 3s\n") }, []string{"settings", "journal"}, 3,
+			"bad settings", func(h *home) { h.write(h.conf(), "timeot: 3s\n") },
+			[]string{"settings", "journal"},
+			3,
 			[]string{`fail `},
 		},
 		{
-			"journal", func(*home) {}, []string{"journal", "spool"}, 0,
+			"journal", func(*home) {},
+			[]string{"journal", "spool"},
+			0,
 			[]string{"ok HOME/.local/state/mediagen/spool, empty", "ok HOME/.local/state/mediagen/journal.db"},
 		},
 		{
-			"no journal", func(h *home) { h.env = append(h.env, "MEDIA_GEN_JOURNAL_ENABLED=no") }, []string{"journal"}, 0,
+			"no journal", func(h *home) { h.env = append(h.env, "MEDIA_GEN_JOURNAL_ENABLED=no") },
+			[]string{"journal"},
+			0,
 			[]string{"warn switched off; paid calls leave no trace"},
 		},
 		{
@@ -120,17 +144,23 @@ func TestDoctor(t *testing.T) {
 			}, []string{"journal"}, 1, []string{"fail "},
 		},
 		{
-			"a full spool", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool/a.png"), "x") }, []string{"spool"}, 0,
+			"a full spool", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool/a.png"), "x") },
+			[]string{"spool"},
+			0,
 			[]string{"warn HOME/.local/state/mediagen/spool holds 1 files; see: mediagen jobs list --state succeeded, then jobs resume"},
 		},
 		{
-			"a spool that is a file", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool"), "x") }, []string{"spool"}, 1,
+			"a spool that is a file", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool"), "x") },
+			[]string{"spool"},
+			1,
 			[]string{"fail "},
 		},
 		{
 			"models", func(h *home) {
 				h.env = append(h.env, "MEDIA_GEN_IMAGES_MODEL=dall-e-3", "MEDIA_GEN_IMAGES_EDIT_MODEL=gpt-image-2")
-			}, []string{"images.model", "images.edit_model"}, 1,
+			},
+			[]string{"images.model", "images.edit_model"},
+			1,
 			[]string{"fail dall-e-3 was retired; use ", "ok gpt-image-2"},
 		},
 		{
@@ -139,7 +169,9 @@ func TestDoctor(t *testing.T) {
 			}, []string{"images.model"}, 0, []string{"warn dall-e-3 was retired; use "},
 		},
 		{
-			"an unknown model", func(h *home) { h.env = append(h.env, "MEDIA_GEN_IMAGES_MODEL=mine") }, []string{"images.model"}, 0,
+			"an unknown model", func(h *home) { h.env = append(h.env, "MEDIA_GEN_IMAGES_MODEL=mine") },
+			[]string{"images.model"},
+			0,
 			[]string{"warn mine is not in the catalog; its limits and price are not known"},
 		},
 		{

@@ -82,11 +82,15 @@ func TestSanitizing(t *testing.T) {
 	}{
 		{"on", nil, []string{`url="` + picture[:64] + "...", "blob=\"" + words[:64] + `..."`, "other=\"" + words + `"`}, []string{picture}},
 		{
-			"off", []string{"MEDIA_GEN_LOG_SANITIZE_IMAGES=off"}, []string{"blob=\"" + words + `"`, "other=\"" + words + `"`},
+			"off",
+			[]string{"MEDIA_GEN_LOG_SANITIZE_IMAGES=off"},
+			[]string{"blob=\"" + words + `"`, "other=\"" + words + `"`},
 			[]string{picture},
 		},
 		{
-			"other fields", []string{"MEDIA_GEN_LOG_SANITIZE_KEYS=other"}, []string{"blob=\"" + words + `"`, "other=\"" + words[:64] + `..."`},
+			"other fields",
+			[]string{"MEDIA_GEN_LOG_SANITIZE_KEYS=other"},
+			[]string{"blob=\"" + words + `"`, "other=\"" + words[:64] + `..."`},
 			[]string{picture},
 		},
 	} {

@@ -67,6 +67,34 @@ func TestMainSignals(t *testing.T) {
 	}
 }
 
+// TestSignalWhilePictureIsRead does not wait for the other end of a pipe that never speaks, and neither does a time limit.
+func TestSignalWhilePictureIsRead(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"", "1s"} {
+		h := newHome(t, "MEDIA_GEN_TIMEOUT="+limit)
+		cmd, errOut := h.process("images", "edit", "--provider", "emulator", "-v", "-i", "-", "x")
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = stdin.Close() })
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if limit == "" {
+			waitFor(t, func() bool { return strings.Contains(errOut.String(), "directories opened") }, errOut)
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			want = 130
+		}
+		if got := exitCode(t, cmd.Wait()); got != want || !strings.Contains(errOut.String(), "stdin") {
+			t.Errorf("limit %q: exit %d, want %d: %s", limit, got, want, errOut)
+		}
+	}
+}
+
 // waitFor polls another process.
 func waitFor(t *testing.T, done func() bool, errOut *lockedBuffer) {
 	t.Helper()

@@ -27,21 +27,34 @@ func TestMissingKeys(t *testing.T) {
 		{"openai by name", []string{"AZURE_OPENAI_API_KEY=" + canary}, []string{"--provider", "openai"}, 3, []string{"OPENAI_API_KEY"}, nil},
 		{"OpenAI's own host by name", []string{"OPENAI_BASE_URL=https://api.openai.com/v1"}, nil, 3, []string{"OPENAI_API_KEY"}, nil},
 		{
-			"azure by name", nil, []string{"--provider", "azure"}, 3,
-			[]string{"AZURE_OPENAI_API_KEY, AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION"}, nil,
+			"azure by name", nil,
+			[]string{"--provider", "azure"},
+			3,
+			[]string{"AZURE_OPENAI_API_KEY, AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION"},
+			nil,
 		},
 		{
-			"azure by its key", []string{"AZURE_OPENAI_API_KEY=" + canary}, nil, 3,
-			[]string{"Azure needs AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION"}, []string{"needs AZURE_OPENAI_API_KEY"},
+			"azure by its key",
+			[]string{"AZURE_OPENAI_API_KEY=" + canary},
+			nil, 3,
+			[]string{"Azure needs AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION"},
+			[]string{"needs AZURE_OPENAI_API_KEY"},
 		},
 		{
-			"azure without version", []string{"AZURE_OPENAI_API_KEY=" + canary, "AZURE_OPENAI_ENDPOINT=https://x.openai.azure.com"},
-			nil, 3, []string{"Azure needs OPENAI_API_VERSION"}, []string{"ENDPOINT"},
+			"azure without version",
+			[]string{"AZURE_OPENAI_API_KEY=" + canary, "AZURE_OPENAI_ENDPOINT=https://x.openai.azure.com"},
+			nil, 3,
+			[]string{"Azure needs OPENAI_API_VERSION"},
+			[]string{"ENDPOINT"},
 		},
 		{"a provider that is not built in", nil, []string{"--provider", "midjourney"}, 2, []string{`"midjourney"`, "openai, azure, emulator"}, nil},
 		{
-			"a model of a vendor that is not built in", []string{"OPENAI_API_KEY=" + canary}, []string{"-m", "gemini-nano-banana-2.1"}, 2,
-			[]string{`"google"`}, nil,
+			"a model of a vendor that is not built in",
+			[]string{"OPENAI_API_KEY=" + canary},
+			[]string{"-m", "gemini-nano-banana-2.1"},
+			2,
+			[]string{`"google"`},
+			nil,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -83,44 +96,58 @@ func TestProviderChoice(t *testing.T) {
 			"openai", func(o, _ string) []string {
 				return []string{"OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + o + "/v1", "OPENAI_ORG_ID=org", "OPENAI_PROJECT_ID=prj"}
 			}, nil,
-			seen{Path: "/v1/images/generations", Auth: bearer, Org: "org", Project: "prj"}, "openai",
+			seen{Path: "/v1/images/generations", Auth: bearer, Org: "org", Project: "prj"},
+			"openai",
 		},
 		{
 			"a compatible server needs no key", func(o, _ string) []string { return []string{"OPENAI_BASE_URL=" + o + "/v1"} }, nil,
-			seen{Path: "/v1/images/generations"}, "openai",
+			seen{Path: "/v1/images/generations"},
+			"openai",
 		},
 		{
 			"azure", func(_, a string) []string {
-				return []string{"AZURE_OPENAI_API_KEY=" + canary, "AZURE_OPENAI_ENDPOINT=" + a, "OPENAI_API_VERSION=2025-04-01-preview",
-					"AZURE_OPENAI_DEPLOYMENT=mine"}
+				return []string{
+					"AZURE_OPENAI_API_KEY=" + canary, "AZURE_OPENAI_ENDPOINT=" + a, "OPENAI_API_VERSION=2025-04-01-preview",
+					"AZURE_OPENAI_DEPLOYMENT=mine",
+				}
 			}, nil,
-			seen{Path: "/openai/deployments/mine/images/generations", Query: "api-version=2025-04-01-preview", APIKey: canary}, "azure",
+			seen{Path: "/openai/deployments/mine/images/generations", Query: "api-version=2025-04-01-preview", APIKey: canary},
+			"azure",
 		},
 		{
 			"azure's newer surface", func(_, a string) []string {
 				return []string{"AZURE_OPENAI_API_KEY=" + canary, "AZURE_OPENAI_ENDPOINT=" + a + "/openai/v1"}
 			}, nil,
-			seen{Path: "/openai/v1/images/generations", APIKey: canary}, "azure",
+			seen{Path: "/openai/v1/images/generations", APIKey: canary},
+			"azure",
 		},
 		{
 			"azure at OPENAI_BASE_URL", func(_, a string) []string {
 				return []string{"AZURE_OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + a + "/openai/v1"}
 			}, nil,
-			seen{Path: "/openai/v1/images/generations", APIKey: canary}, "azure",
+			seen{Path: "/openai/v1/images/generations", APIKey: canary},
+			"azure",
 		},
 		{
 			"both keys: azure comes first", func(o, a string) []string {
-				return []string{"OPENAI_API_KEY=other-key-0123456789", "OPENAI_BASE_URL=" + o + "/v1", "AZURE_OPENAI_API_KEY=" + canary,
-					"AZURE_OPENAI_ENDPOINT=" + a + "/openai/v1"}
+				return []string{
+					"OPENAI_API_KEY=other-key-0123456789", "OPENAI_BASE_URL=" + o + "/v1", "AZURE_OPENAI_API_KEY=" + canary,
+					"AZURE_OPENAI_ENDPOINT=" + a + "/openai/v1",
+				}
 			}, nil,
-			seen{Path: "/openai/v1/images/generations", APIKey: canary}, "azure",
+			seen{Path: "/openai/v1/images/generations", APIKey: canary},
+			"azure",
 		},
 		{
 			"both keys: by name", func(o, a string) []string {
-				return []string{"OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + o + "/v1", "AZURE_OPENAI_API_KEY=other-key-0123456789",
-					"AZURE_OPENAI_ENDPOINT=" + a + "/openai/v1"}
-			}, []string{"--provider", "openai"},
-			seen{Path: "/v1/images/generations", Auth: bearer}, "openai",
+				return []string{
+					"OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + o + "/v1", "AZURE_OPENAI_API_KEY=other-key-0123456789",
+					"AZURE_OPENAI_ENDPOINT=" + a + "/openai/v1",
+				}
+			},
+			[]string{"--provider", "openai"},
+			seen{Path: "/v1/images/generations", Auth: bearer},
+			"openai",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -173,15 +200,23 @@ func TestKeysStayInside(t *testing.T) {
 	})
 	h := newHome(t, "OPENAI_API_KEY="+canary, "OPENAI_BASE_URL="+s.URL+"/v1")
 	for _, args := range [][]string{
-		nil, {"--json"}, {"-vv", "--log-requests"}, {"-vv", "--log-requests", "--log-format", "json"},
-		{"--no-journal", "--param", "extra=" + canary, "-vv", "--log-requests"}, {"--jq", ".error"},
+		nil,
+		{"--json"},
+		{"-vv", "--log-requests"},
+		{"-vv", "--log-requests", "--log-format", "json"},
+		{"--no-journal", "--param", "extra=" + canary, "-vv", "--log-requests"},
+		{"--jq", ".error"},
 	} {
 		if r := h.generate(args...); r.code != 3 { // run looks for the key in all output
 			t.Errorf("%v: exit %d: %s", args, r.code, r.errOut)
 		}
 	}
 	for _, args := range [][]string{
-		{"config", "show", "--origin"}, {"config", "show", "--json"}, {"doctor"}, {"doctor", "--json"}, {"jobs", "list", "--json"},
+		{"config", "show", "--origin"},
+		{"config", "show", "--json"},
+		{"doctor"},
+		{"doctor", "--json"},
+		{"jobs", "list", "--json"},
 		{"images", "generate", "--api-key", canary, "x"},
 	} {
 		h.run(args...)

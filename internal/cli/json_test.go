@@ -226,6 +226,10 @@ func TestJQFailsOnTheResult(t *testing.T) {
 	if !strings.Contains(b.errOut.String(), "own words") {
 		t.Errorf("stderr: %s", b.errOut)
 	}
+	b.wants(1, "jobs", "list", "--jq", `"half", if .ok then error("x") else .error.code end`)
+	if b.out.String() != "half\n" || !strings.Contains(b.errOut.String(), "--jq failed") {
+		t.Errorf("an answer that broke off is not followed by another: stdout %q, stderr %s", b.out, b.errOut)
+	}
 	b.eng.err = engine.Errorf(engine.KindBlocked, "moderation_blocked", "no")
 	b.wants(5, "images", "generate", "--jq", ".items[].x", "x")
 	if !strings.Contains(b.errOut.String(), "mediagen: images generate: no") || !strings.Contains(b.errOut.String(), "a.png") {

@@ -78,13 +78,15 @@ func (p *progress) end(res *engine.Result, err error) {
 	if !p.sent.Load() {
 		return
 	}
-	if err != nil {
+	note := ""
+	if e := engine.AsError(err); e != nil && e.Kind == engine.KindPartial {
+		note = "some are missing, "
+	} else if e != nil {
 		p.bars.Fail(waiting, "")
 		return
 	}
-	note := ""
 	if res != nil {
-		note = "cost " + res.Cost.String()
+		note += "cost " + res.Cost.String()
 	}
 	p.bars.Finish(waiting, note)
 }

@@ -34,7 +34,8 @@ and a literal ${...} count as unset. NO_COLOR and FORCE_COLOR are honoured; HTTP
 providers.`),
 		topic("formatting", "Paths, JSON and jq",
 			`Without flags, commands that make files print one path a line on stdout; -0 ends each with NUL instead.
-Progress, warnings and errors go to stderr.
+A path below the working directory is printed relative to it. One with a line break in it is printed escaped, with a
+warning; -0 and --json give every path as it is. Progress, warnings and errors go to stderr.
 
 --json prints one object on stdout, on success and on failure alike:
   {"schema":"mediagen/1","ok":true,"command":"images generate",

@@ -98,6 +98,9 @@ func check(t *testing.T, r *rig, res *engine.Result, err error, want outcome, sa
 	} else {
 		e := wantError(t, err, want.kind, want.code, want.billed)
 		contains(t, e.Message, says)
+		if e.Kind == engine.KindUnknownOutcome && !strings.Contains(e.Hint, "mediagen jobs show "+row.ID) {
+			t.Errorf("an outcome that is not known has no next step: %q", e.Hint)
+		}
 		if strings.Contains(strings.ToLower(e.Error()+e.Hint), "try again") {
 			t.Errorf("wording that buys twice: %s; %s", e.Error(), e.Hint)
 		}
