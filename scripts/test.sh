@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-flags=(-timeout=15m)
+flags=(-timeout=40m)
 if scripts/install-libvips.sh --compiler; then
   what="libvips flavour"
 else
