@@ -14,6 +14,12 @@ import (
 	"mediagen/internal/fault"
 )
 
+// Codes of requests that were sent and did not end well.
+const (
+	codeNoAnswer fault.Code = "no_answer"      // no reply, or only a part of one
+	codeUnusable fault.Code = "unusable_reply" // a reply that is none
+)
+
 // failure is a failed attempt: what to tell, and whether the server provably did not take the request.
 type failure struct {
 	err   *engine.Error
@@ -53,7 +59,7 @@ func (c *Client) unknown(ctx context.Context, cause error) *engine.Error {
 	case ctx.Err() != nil:
 		what = "the wait was broken off after the request was sent"
 	}
-	return c.errorf(engine.KindUnknownOutcome, "no_answer", "%s; it may have been billed", what).
+	return c.errorf(engine.KindUnknownOutcome, codeNoAnswer, "%s; it may have been billed", what).
 		WithCause(cause).Bill(engine.BilledMaybe)
 }
 

@@ -375,7 +375,7 @@ func TestTooManyLinks(t *testing.T) {
 	t.Parallel()
 	srv := linking(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(one) },
 		strings.Split(strings.Repeat("/f ", 200), " ")[:200]...)
-	reply, err := generate(t, client(t, srv.URL), newSink())
+	reply, err := client(t, srv.URL).GenerateImages(t.Context(), engine.ImageCall{Prompt: "p", N: 200}, newSink())
 	if _, got := told(t, err); got != unusable || reply.Pictures != 128 {
 		t.Errorf("%v, %d pictures", err, reply.Pictures)
 	}

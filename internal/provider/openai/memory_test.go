@@ -198,7 +198,7 @@ func TestMemoryOfHostileReplies(t *testing.T) {
 		}))
 		c := client(t, srv.URL, func(c *openai.Config) { c.Retry.Attempts = 1 })
 		grown := peak(func() {
-			_, err := c.GenerateImages(t.Context(), engine.ImageCall{Prompt: "p"}, &discard{sink: newSink()})
+			_, err := c.GenerateImages(t.Context(), engine.ImageCall{Prompt: "p", N: 1000}, &discard{sink: newSink()})
 			_, _ = told(t, err)
 		})
 		t.Logf("%s: heap grew by %.1f MiB", name, float64(grown)/(1<<20))

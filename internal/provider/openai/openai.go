@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -56,6 +57,8 @@ type Client struct {
 	http  *http.Client
 	sdk   sdk.Client
 	clean func(string) string // takes keys, base64 and signed queries out of foreign words
+
+	patience time.Duration // with the body of an error reply
 }
 
 var _ engine.ImageProvider = (*Client)(nil)
@@ -81,7 +84,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Retry = cfg.Retry.withDefaults()
-	c := &Client{cfg: cfg, base: base, clean: cleaner(cfg)}
+	c := &Client{cfg: cfg, base: base, clean: cleaner(cfg), patience: errorBodyTime}
 	// The promise about redirects holds whatever client comes in.
 	client := *cfg.HTTPClient
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

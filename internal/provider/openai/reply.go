@@ -67,7 +67,20 @@ func (c *Client) receive(
 	if err == nil {
 		return r.reply, nil
 	}
-	return r.reply, r.fail(err)
+	failed := r.fail(err)
+	if r.enough(failed) {
+		sink.Warn("all pictures came, but the end of the reply did not: " + failed.Message)
+		return r.reply, nil
+	}
+	return r.reply, failed
+}
+
+// enough reports whether everything that was asked for is safe, so that a reply that ends badly behind it is no
+// failure.
+// An error that the server itself tells of is one.
+func (r *receiver) enough(failed *engine.Error) bool {
+	ended := failed.Code == codeNoAnswer || failed.Code == codeUnusable
+	return ended && len(r.lost) == 0 && r.reply.Pictures >= max(r.call.N, 1)
 }
 
 // redirected tells about an answer that sends us elsewhere. 303 says that the request was done and where to see what
@@ -280,7 +293,7 @@ func (r *receiver) fail(err error) *engine.Error {
 		e := *told
 		out = &e
 	case isOurs:
-		out = r.c.errorf(engine.KindUnknownOutcome, "unusable_reply", "%s; it may have been billed", err.Error()).
+		out = r.c.errorf(engine.KindUnknownOutcome, codeUnusable, "%s; it may have been billed", err.Error()).
 			WithCause(err).Bill(engine.BilledMaybe)
 	default:
 		out = r.c.unknown(r.ctx, err)

@@ -226,10 +226,6 @@ func TestRepliesThatAreNone(t *testing.T) {
 			"the reply holds more than 4194304 bytes beside its pictures; it may have been billed", 1,
 		},
 		{
-			"too many pictures", jsonType, `{"data":[` + strings.Repeat(good+",", 140) + good + `]}`, unusable,
-			"the reply holds more than 128 pictures; it may have been billed", 128,
-		},
-		{
 			"a key without end", jsonType, `{"` + strings.Repeat("k", 5000) + `":1}`, unusable,
 			"the reply is not valid JSON: a key is longer than 4096 bytes; it may have been billed", 0,
 		},
@@ -263,7 +259,8 @@ func TestRepliesThatAreNone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			srv, out := answering(t, 200, tt.kind, tt.body, "X-Request-Id", "req_7"), newSink()
-			reply, err := generate(t, client(t, srv.URL), out)
+			call := engine.ImageCall{Prompt: "a fox in the snow", Model: "m", N: 3}
+			reply, err := client(t, srv.URL).GenerateImages(t.Context(), call, out)
 			e, got := told(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
@@ -276,6 +273,38 @@ func TestRepliesThatAreNone(t *testing.T) {
 			}
 			if posts, _ := srv.counts(); posts != 1 {
 				t.Errorf("%d requests", posts)
+			}
+		})
+	}
+}
+
+// TestABadEndBehindAllPictures costs a warning: what was asked for is there.
+func TestABadEndBehindAllPictures(t *testing.T) {
+	t.Parallel()
+	both := `{"data":[{"b64_json":"` + b1 + `"},{"b64_json":"` + b2 + `"}`
+	events := ev("completed", b1) + ev("completed", b2)
+	many := `{"data":[` + strings.Repeat(`{"b64_json":"AAEC"},`, 140)
+	for name, tt := range map[string]struct {
+		kind, body, why string
+		saved           int
+	}{
+		"cut":             {jsonType, both + `],"usage":{"tot`, "broke off", 2},
+		"cut in a third":  {jsonType, both + `,{"b64_json":"AAEC`, "broke off", 2},
+		"no JSON":         {jsonType, both + `],}`, "not valid JSON", 2},
+		"too much":        {jsonType, both + `],"x":"` + strings.Repeat("x", 5<<20), "4194304 bytes", 2},
+		"too many":        {jsonType, many, "more than 128 pictures", 128},
+		"a stream is cut": {sseType, events + "event: x\ndata: {", "broke off", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, out := answering(t, 200, tt.kind, tt.body), newSink()
+			call := engine.ImageCall{Prompt: "p", Model: "m", N: 2}
+			reply, err := client(t, srv.URL).GenerateImages(t.Context(), call, out)
+			if err != nil || len(out.saved) != tt.saved || reply.Pictures != tt.saved || out.open > 0 {
+				t.Errorf("%v, %d pictures saved, want %d; %d open", err, len(out.saved), tt.saved, out.open)
+			}
+			if len(out.warnings) != 1 || !strings.Contains(out.warnings[0], tt.why) {
+				t.Errorf("warnings = %q, want one about %q", out.warnings, tt.why)
 			}
 		})
 	}

@@ -2,18 +2,22 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
+	"time"
 
 	"github.com/openai/openai-go/v3/option"
 
 	"mediagen/internal/engine"
 )
 
-// maxErrorBody is how many bytes of an error reply are read.
-const maxErrorBody = 1 << 20
+const (
+	maxErrorBody  = 1 << 20          // bytes of an error reply that are read
+	errorBodyTime = 10 * time.Second // how long they may take
+)
 
 // delivery records how far one request got, which decides whether it may be sent again (design.md §8).
 type delivery struct {
@@ -21,6 +25,7 @@ type delivery struct {
 	connected atomic.Bool // a connection was there, so bytes may have left
 	written   atomic.Bool // the whole request was handed to the network
 	answer    *answer     // the server refused; nil when it did not
+	patience  time.Duration
 }
 
 // answer is a reply with a status of 400 or more.
@@ -55,10 +60,32 @@ func (d *delivery) refuse(req *http.Request, next option.MiddlewareNext) (*http.
 		return res, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	// What can be read is enough: the status has said the most.
+	// What can be read is enough: the status has said the most. Closing ends a read that waits.
+	timer := time.AfterFunc(d.patience, func() { _ = res.Body.Close() })
+	defer timer.Stop()
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 	d.answer = &answer{status: res.StatusCode, header: res.Header, body: body}
 	return nil, d.answer
+}
+
+// errSent ends an attempt of net/http's own.
+var errSent = errors.New("the request was sent already")
+
+// once keeps net/http from sending a request again that was written whole: HTTP/2 does that after some resets of which
+// nobody knows what the server had done before. Before that, a second body is fine, for the server has half a request
+// at most. A 307 asks for a body, too, which is not used then, so this one fails only when it is read.
+func (d *delivery) once(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	open := req.GetBody
+	if open == nil {
+		return next(req)
+	}
+	req.GetBody = func() (io.ReadCloser, error) {
+		if d.written.Load() {
+			return io.NopCloser(readerFunc(func([]byte) (int, error) { return 0, errSent })), nil
+		}
+		return open()
+	}
+	return next(req)
 }
 
 // post sends one request through the SDK and returns a reply whose status is below 400, its body unread.
@@ -70,6 +97,7 @@ func (c *Client) post(
 		option.WithResponseBodyInto(&res),
 		option.WithMiddleware(d.refuse, c.observe),
 	}, opts...)
+	opts = append(opts, option.WithMiddleware(d.once))
 	if err := c.sdk.Post(d.trace(ctx), path, body, nil, opts...); err != nil {
 		return nil, err
 	}
@@ -84,7 +112,7 @@ func (c *Client) create(
 	ctx context.Context, call engine.ImageCall, sink engine.ImageSink, send sender,
 ) (engine.ImageReply, error) {
 	for attempt := 1; ; attempt++ {
-		var d delivery
+		d := delivery{patience: c.patience}
 		res, err := send(ctx, &d)
 		if err == nil {
 			defer func() { _ = res.Body.Close() }()

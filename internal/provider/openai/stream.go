@@ -20,6 +20,9 @@ func (r *receiver) events(in *bufio.Reader) error {
 			return err
 		}
 		data.Reset(stream)
+		if last, _ := data.Peek(len(done)); string(last) == done { // what else is wrong with it will turn up
+			break
+		}
 		final, err := r.event(stream, data)
 		if err != nil {
 			return err
@@ -35,10 +38,13 @@ func (r *receiver) events(in *bufio.Reader) error {
 	return nil
 }
 
+// done is the data of the event by which servers say that no other will come.
+const done = "[DONE]"
+
 // event reads the data of one event and reports whether it held, or named, a final picture.
 func (r *receiver) event(stream *eventStream, data *bufio.Reader) (final bool, err error) {
 	first, err := firstByte(data)
-	if errors.Is(err, io.EOF) || err == nil && first != '{' { // a pulse, or [DONE]
+	if errors.Is(err, io.EOF) || err == nil && first != '{' { // a pulse
 		return false, nil
 	}
 	if err != nil {

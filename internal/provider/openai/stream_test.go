@@ -165,6 +165,7 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 		saved      []engine.Slot
 	}{
 		{"no event", ": ping\n\n", unknownOutcome, brokeOff, nil},
+		{"a picture behind [DONE]", "data: [DONE]\n\n" + ev("completed", b1), unknownOutcome, brokeOff, nil},
 		{"only [DONE]", "data: [DONE]\n\n", unknownOutcome, brokeOff, nil},
 		{"only a partial", ev("partial_image", b1), unknownOutcome, brokeOff, []engine.Slot{{Partial: 1}}},
 		{
@@ -357,4 +358,18 @@ func (s *signalsPartial) Picture(slot engine.Slot) (engine.PictureWriter, error)
 		return w, err
 	}
 	return &signalling{w, s.first}, err
+}
+
+// TestDoneEndsAStream does not wait for a server that keeps the connection.
+func TestDoneEndsAStream(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", sseType)
+		_, _ = io.WriteString(w, ev("completed", b1)+"data: [DONE]\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	if _, err := stream(t, srv, newSink()); err != nil {
+		t.Error(err)
+	}
 }
