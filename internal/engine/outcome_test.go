@@ -351,13 +351,17 @@ func TestNames(t *testing.T) {
 // TestSidecars stand beside the pictures that made it.
 func TestSidecars(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, options{providers: []engine.ImageProvider{&fake{do: answer(tinyPNG(), tinyPNG())}}})
+	f := &fake{do: func(ctx context.Context, call engine.ImageCall, sink engine.ImageSink) (engine.ImageReply, error) {
+		must(t, put(sink, engine.Slot{Partial: 1}, tinyPNG())) // a preview gets none
+		return answer(tinyPNG(), tinyPNG())(ctx, call, sink)
+	}}
+	r := newRig(t, options{providers: []engine.ImageProvider{f}})
 	req := small()
 	req.N = 3
 	out := engine.Output{Dest: "a.png", Sidecar: true}
 	res, err := r.GenerateImages(t.Context(), req, out, nil)
 	wantError(t, err, engine.KindPartial, "partial", engine.BilledYes)
-	if diff := cmp.Diff([]string{"a_1.png", "a_1.png.json", "a_2.png", "a_2.png.json"}, r.files()); diff != "" {
+	if diff := cmp.Diff([]string{"a_1.partial-1.png", "a_1.png", "a_1.png.json", "a_2.png", "a_2.png.json"}, r.files()); diff != "" {
 		t.Error(diff)
 	}
 	if res.Assets[0].Sidecar != r.in("a_1.png.json") {
@@ -373,7 +377,7 @@ func TestSidecars(t *testing.T) {
 	res, err = r.GenerateImages(t.Context(), req, out, nil)
 	wantError(t, err, engine.KindPartial, "partial", engine.BilledYes)
 	contains(t, jsonOf(t, res.Warnings), "the sidecar could not be written")
-	if string(read(t, r.in("b_1.png.json"))) != "precious" || res.Assets[0].Sidecar != "" || res.Assets[1].Sidecar == "" {
+	if string(read(t, r.in("b_1.png.json"))) != "precious" || res.Assets[0].Sidecar != "" || res.Assets[2].Sidecar == "" {
 		t.Errorf("assets %+v", res.Assets)
 	}
 	out.Overwrite = true
