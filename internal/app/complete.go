@@ -13,7 +13,7 @@ import (
 
 // Completion answers while a person waits for the next key.
 const (
-	completeTime = 100 * time.Millisecond
+	completeTime = time.Second           // gives up; answering takes milliseconds
 	completeBusy = 50 * time.Millisecond // how long a journal that another process writes to may keep it waiting
 	completeJobs = 50                    // as many as fit a screen
 )

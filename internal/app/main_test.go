@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -18,7 +19,9 @@ import (
 // process starts this test binary as the program.
 func (h *home) process(args ...string) (cmd *exec.Cmd, errOut *lockedBuffer) {
 	h.t.Helper()
-	cmd = exec.CommandContext(h.t.Context(), os.Args[0], args...)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Minute)
+	h.t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = h.work
 	cmd.Env = append([]string{"APP_TEST_MAIN=1"}, h.env...)
 	errOut = &lockedBuffer{}

@@ -120,6 +120,20 @@ func TestErrorsKeepTheirLines(t *testing.T) {
 	}
 }
 
+// TestJQOnTerminal keeps the lines and tabs that a person asked for, and nothing else that a terminal obeys.
+func TestJQOnTerminal(t *testing.T) {
+	t.Parallel()
+	const expr = `"a\nb\tc\u001b[2J\u009bd"`
+	for tty, want := range map[bool]string{true: "a\nb\tc\\x1b[2J\\u009bd\n", false: "a\nb\tc\x1b[2J\u009bd\n"} {
+		b := newBench(t, "")
+		b.deps.Streams.OutTTY = tty
+		b.wants(0, "jobs", "list", "--jq", expr)
+		if got := b.out.String(); got != want {
+			t.Errorf("terminal %v: %q, want %q", tty, got, want)
+		}
+	}
+}
+
 // TestPaths shows saved paths: relative below the working directory, exact for a program, harmless on a terminal.
 func TestPaths(t *testing.T) {
 	t.Parallel()
