@@ -25,6 +25,9 @@ func (sh *shell) dressHelp(root *cobra.Command) {
 
 // isShort reports whether help was asked for with -h.
 func isShort(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
 	return slices.Contains(args, "-h") && !slices.Contains(args, "--help")
 }
 
