@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -67,6 +68,9 @@ func TestCancelledBeforeSending(t *testing.T) {
 				contains(t, e.Message, "nothing was billed")
 				if res != nil || f.count() != 0 || len(r.files()) != 0 {
 					t.Errorf("result %v, %d requests, files %v", res, f.count(), r.files())
+				}
+				if _, err := os.Stat(r.in("out")); when == "before" && err == nil {
+					t.Error("a directory was made")
 				}
 				rows := r.rows()
 				if when != "while the row is marked sent" {

@@ -11,6 +11,7 @@ import (
 
 	"mediagen/internal/engine"
 	"mediagen/internal/fault"
+	"mediagen/internal/journal"
 )
 
 // TestStreamAndPipe: the picture waits in the spool until the other end has it.
@@ -135,7 +136,15 @@ func TestPipeJournalFails(t *testing.T) {
 func TestPipeAfterCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := newRig(t, options{providers: []engine.ImageProvider{&fake{}}})
+	r := newRig(t, options{providers: []engine.ImageProvider{&fake{}}, change: func(c *engine.Config) {
+		open := c.Journal
+		c.Journal = func(ctx context.Context) (*journal.Journal, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err // as one that is not open yet
+			}
+			return open(ctx)
+		}
+	}})
 	res, err := r.GenerateImages(ctx, small(), engine.Output{Stream: true}, nil)
 	must(t, err)
 	cancel()
