@@ -152,7 +152,7 @@ func TestAConnectionThatBreaksWhileSending(t *testing.T) {
 			if diff := cmp.Diff(broken, got); diff != "" {
 				t.Errorf("%v: %s", err, diff)
 			}
-			if e.Message != "the connection broke before the request was sent whole; nothing was billed" {
+			if cutAfter > 0 && e.Message != "the connection broke before the request was sent whole; nothing was billed" {
 				t.Errorf("message = %q", e.Message)
 			}
 			// A reset can also come before connect(2) has returned: then nothing can have been sent.
