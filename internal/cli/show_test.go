@@ -284,6 +284,11 @@ func TestProgress(t *testing.T) {
 	if !strings.Contains(b.errOut.String(), "making 2 pictures: failed after 0s\nmediagen: images generate: no\n") {
 		t.Errorf("stderr: %s", b.errOut)
 	}
+	b.eng.err = engine.Errorf(engine.KindPartial, "partial", "1 of 2 pictures")
+	b.wants(13, "images", "generate", "x")
+	if !strings.Contains(b.errOut.String(), "making 2 pictures: done in 0s, some are missing, cost $0.0401 (reported)\n") {
+		t.Errorf("stderr: %s", b.errOut)
+	}
 }
 
 // TestPictures is the label of one.
