@@ -171,7 +171,7 @@ func either(errs ...error) error {
 
 // bench runs command lines against a fake engine. The tree, its settings and its words are the program's own.
 type bench struct {
-	t       *testing.T
+	t       testing.TB
 	eng     *fake
 	deps    cli.Deps
 	session cli.Session
@@ -183,7 +183,7 @@ type bench struct {
 	ctx     context.Context //nolint:containedctx // of the runs of one test
 }
 
-func newBench(t *testing.T, stdin string) *bench {
+func newBench(t testing.TB, stdin string) *bench {
 	t.Helper()
 	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png")}, ctx: t.Context()}
 	var streams *iostreams.Streams
@@ -299,7 +299,7 @@ type brokenWriter struct{ err error }
 func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // signalled is a context that a signal has ended.
-func signalled(t *testing.T, kind engine.Kind) context.Context {
+func signalled(t testing.TB, kind engine.Kind) context.Context {
 	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(&cli.Signal{Kind: kind})
