@@ -82,7 +82,7 @@ func (c *Client) resolve(at *url.URL, raw string) (u *url.URL, whole string, own
 		whole = u.String()
 	}
 	same := u.Scheme == c.base.Scheme && strings.EqualFold(u.Hostname(), c.base.Hostname()) && port(u) == port(c.base)
-	return u, whole, same && u.User == nil && u.Opaque == ""
+	return u, whole, same && u.User == nil
 }
 
 func port(u *url.URL) string {

@@ -16,6 +16,7 @@ import (
 
 	"mediagen/internal/engine"
 	"mediagen/internal/provider/openai"
+	"mediagen/internal/redact"
 )
 
 // canaryPrompt and canaryPicture must turn up nowhere. The prompt is long enough to be quoted in parts.
@@ -26,8 +27,9 @@ var canaryPicture = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("can
 // traces are the parts of the canaries that count as leaked.
 func traces() map[string]string {
 	return map[string]string{
-		"key": testKey, "half of the key": testKey[10:], "beginning of the prompt": "Kanarienvogel singt",
-		"end of the prompt": "auf ihre Stunde", "prompt in other case": "kanarienvogel singt",
+		"key": testKey, "half of the key": testKey[10:], "beginning of the key": testKey[:11],
+		"beginning of the prompt": "Kanarienvogel singt",
+		"end of the prompt":       "auf ihre Stunde", "prompt in other case": "kanarienvogel singt",
 		"escaped prompt": `wartet\u003e auf ihre`,
 		"picture":        canaryPicture[:70], "middle of the picture": canaryPicture[80:150], "signature": "sig=secret-word",
 	}
@@ -307,5 +309,19 @@ func TestLinesOfTheLog(t *testing.T) {
 	}
 	if !strings.Contains(lines[1], `"msg":"request failed"`) {
 		t.Errorf("line = %s", lines[1])
+	}
+}
+
+// TestHalfAKeyIsNotShown cuts a server's words where a key begins, which has no shape by which a half is known.
+func TestHalfAKeyIsNotShown(t *testing.T) {
+	t.Parallel()
+	const key = "4f1canary9b20c57e"
+	for lead := 8<<10 - len(key); lead <= 8<<10; lead++ {
+		body := `{"error":{"message":"` + strings.Repeat(" ", lead-3) + `no ` + key + `","code":"c"}}`
+		c := client(t, answering(t, 400, jsonType, body).URL, func(c *openai.Config) { c.APIKey = redact.NewSecret(key) })
+		_, err := generate(t, c, newSink())
+		if e, _ := told(t, err); strings.Contains(e.Message, key[:2]) {
+			t.Errorf("lead %d: message %q", lead, e.Message)
+		}
 	}
 }

@@ -2,20 +2,20 @@ package openai_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mediagen/internal/engine"
+	"mediagen/internal/fetch"
 	"mediagen/internal/provider/openai"
 )
 
@@ -59,69 +59,6 @@ func reset(c *net.TCPConn) {
 	_ = c.Close()
 }
 
-// tracked is an input that knows how it was used.
-type tracked struct {
-	mu                        sync.Mutex
-	data                      io.Reader
-	opened, closed, readAfter int
-	over                      bool // the call has returned
-	readErr                   error
-	onRead                    func(n int64)
-	read                      int64
-}
-
-func (tr *tracked) input(name string, size int64) engine.Input {
-	return engine.Input{Name: name, MIME: "image/png", Size: size, Open: func() (io.ReadCloser, error) {
-		tr.mu.Lock()
-		defer tr.mu.Unlock()
-		tr.opened++
-		return tr, nil
-	}}
-}
-
-func (tr *tracked) Read(p []byte) (int, error) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	if tr.over {
-		tr.readAfter++
-	}
-	n, err := tr.data.Read(p)
-	tr.read += int64(n)
-	if tr.onRead != nil {
-		tr.onRead(tr.read)
-	}
-	if errors.Is(err, io.EOF) && tr.readErr != nil {
-		err = tr.readErr
-	}
-	return n, err
-}
-
-func (tr *tracked) Close() error {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.closed++
-	return nil
-}
-
-// end says that the call has returned, and checks that the input is closed.
-func (tr *tracked) end(t *testing.T) {
-	t.Helper()
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.over = true
-	if tr.opened != tr.closed {
-		t.Errorf("the input was opened %d times and closed %d times", tr.opened, tr.closed)
-	}
-}
-
-// zeros reads without end.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
-}
-
 func edit(
 	ctx context.Context, c *openai.Client, s engine.ImageSink, inputs ...engine.Input,
 ) (engine.ImageReply, error) {
@@ -152,7 +89,7 @@ func TestAConnectionThatBreaksWhileSending(t *testing.T) {
 			if diff := cmp.Diff(broken, got); diff != "" {
 				t.Errorf("%v: %s", err, diff)
 			}
-			if cutAfter > 0 && e.Message != "the connection broke before the request was sent whole; nothing was billed" {
+			if e.Message != "the connection broke before the request was sent whole; nothing was billed" {
 				t.Errorf("message = %q", e.Message)
 			}
 			// A reset can also come before connect(2) has returned: then nothing can have been sent.
@@ -280,144 +217,181 @@ func TestAnEarlyAnswer(t *testing.T) {
 	}
 }
 
-// TestInputsThatFail is our own failure: the server never gets a whole request.
-func TestInputsThatFail(t *testing.T) {
+// TestLimitsAndStops ends a call before, while and after its request is sent.
+func TestLimitsAndStops(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("stale handle")
-	good := func(n int64) *tracked { return &tracked{data: io.LimitReader(zeros{}, n)} }
-	openFails := engine.Input{
-		Name: "b.png", MIME: "image/png", Size: 5,
-		Open: func() (io.ReadCloser, error) { return nil, gone },
-	}
+	stopped := outcome{engine.KindInterrupted, "interrupted", engine.BilledNo}
+	late := outcome{engine.KindUnavailable, "timeout", engine.BilledNo}
+	const size = 64 << 20
 	tests := []struct {
-		name    string
-		in      *tracked
-		size    int64
-		other   *engine.Input
-		message string
-		cause   error
+		name     string
+		deadline bool // else a cancellation
+		when     string
+		want     outcome
+		message  string
 	}{
+		{"stopped before", false, "before", stopped, "stopped before the request was sent; nothing was billed"},
+		{"too late before", true, "before", late, "the time limit ended before the request was sent; nothing was billed"},
+		{"stopped while sending", false, "sending", stopped, "stopped before the request was sent; nothing was billed"},
 		{
-			"reading fails", &tracked{data: io.LimitReader(zeros{}, 1<<20), readErr: gone}, 2 << 20, nil,
-			"input a.png cannot be read; nothing was billed", gone,
+			"too late while sending", true, "sending", late,
+			"the time limit ended before the request was sent; nothing was billed",
 		},
 		{
-			"reading fails as the engine marks it",
-			&tracked{data: io.LimitReader(zeros{}, 10), readErr: fmt.Errorf("%w: %w", engine.ErrInput, gone)},
-			2 << 20, nil, "input a.png cannot be read; nothing was billed", gone,
-		},
-		{"it is shorter", good(1 << 20), 1<<20 + 1, nil, "input a.png changed while it was sent; nothing was billed", nil},
-		{"it is empty", good(0), 7, nil, "input a.png changed while it was sent; nothing was billed", nil},
-		{
-			"it is longer by a byte", good(1<<20 + 1), 1 << 20, nil,
-			"input a.png changed while it was sent; nothing was billed", nil,
+			"stopped after", false, "after", unknownOutcome,
+			"the wait was broken off after the request was sent; it may have been billed",
 		},
 		{
-			"it is longer by a lot", good(8 << 20), 1 << 20, nil, "input a.png changed while it was sent; nothing was billed",
-			nil,
+			"too late after", true, "after", unknownOutcome,
+			"no complete answer came within the time limit; it may have been billed",
 		},
-		{"the second cannot be opened", good(100), 100, &openFails, "input b.png cannot be opened; nothing was billed", gone},
+		{
+			"stopped in the reply", false, "reply", unknownOutcome,
+			"the wait was broken off after the request was sent; it may have been billed",
+		},
+		{
+			"too late in the reply", true, "reply", unknownOutcome,
+			"no complete answer came within the time limit; it may have been billed",
+		},
+		{
+			"too late in an error reply", true, "error",
+			outcome{"invalid_request", "http_400", "no"},
+			"answered 400 Bad Request",
+		},
+		{
+			"stopped in an error reply", false, "error",
+			outcome{"invalid_request", "http_400", "no"},
+			"answered 400 Bad Request",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var whole atomic.Int32
-			srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				if _, err := io.Copy(io.Discard, r.Body); err == nil {
-					whole.Add(1)
+			ctx, end := ending(t, tt.deadline)
+			defer end()
+			over := make(chan struct{})
+			srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if tt.when == "sending" {
+					<-over // the body stays unread, so the server would not notice the client's end
+					return
 				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				if tt.when == "error" {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+				if tt.when == "after" {
+					end()
+				} else {
+					_, _ = io.WriteString(w, `{"data":[{"b64_json":"`+b1+`"},{"b64_json":"AAEC`)
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-r.Context().Done()
 			}))
-			inputs := []engine.Input{tt.in.input("a.png", tt.size)}
-			if tt.other != nil {
-				inputs = append(inputs, *tt.other)
+			in := &tracked{data: io.LimitReader(zeros{}, size)}
+			if tt.when == "sending" {
+				in.onRead = func(n int64) {
+					if n > 1<<20 { // no connection buffers the rest
+						end()
+					}
+				}
+			}
+			if tt.when == "before" {
+				end()
 			}
 			out := newSink()
-			_, err := edit(t.Context(), client(t, srv.URL), out, inputs...)
-			tt.in.end(t)
+			var to engine.ImageSink = out
+			if tt.when == "reply" {
+				ended := make(chan struct{})
+				to = &signals{out, ended}
+				go func() { <-ended; end() }()
+			}
+			c := client(t, srv.URL, func(c *openai.Config) {
+				if tt.when == "error" {
+					c.HTTPClient.Transport = &onBody{c.HTTPClient.Transport, end}
+				}
+			})
+			_, err := edit(ctx, c, to, in.input("a.png", size))
+			close(over)
+			in.end(t)
 			e, got := told(t, err)
-			if diff := cmp.Diff(local, got); diff != "" {
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%v: %s", err, diff)
 			}
-			if e.Message != tt.message || !errors.Is(err, engine.ErrInput) || !errors.Is(err, tt.cause) && tt.cause != nil ||
-				e.Provider != "" {
-				t.Errorf("message %q of provider %q, error chain %v", e.Message, e.Provider, err)
+			if e.Message != tt.message || out.open > 0 || len(out.pauses) > 0 {
+				t.Errorf("message %q, %d open, pauses %v", e.Message, out.open, out.pauses)
 			}
-			srv.Close() // waits for the handler
-			if posts, _ := srv.counts(); posts > 1 || whole.Load() > 0 || len(out.pauses) > 0 {
-				t.Errorf("%d requests, %d of them whole", posts, whole.Load())
+			if posts, _ := srv.counts(); posts > 1 || tt.when == "before" && posts > 0 {
+				t.Errorf("%d requests", posts)
+			}
+			if tt.when == "reply" && len(out.final()) != 1 {
+				t.Errorf("%d pictures are safe, want the one that came whole", len(out.final()))
 			}
 		})
 	}
 }
 
-// TestAFormIsSentAgainFromItsStart sends the same bytes after a 503.
-func TestAFormIsSentAgainFromItsStart(t *testing.T) {
+// onBody calls a function when a reply's body is first read.
+type onBody struct {
+	http.RoundTripper
+	do func()
+}
+
+func (o *onBody) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := o.RoundTripper.RoundTrip(r)
+	if err == nil {
+		body := res.Body
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(readFunc(func([]byte) (int, error) { o.do(); return 0, io.EOF }), body), body}
+	}
+	return res, err
+}
+
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// ending returns a context that ends when end is called: by cancellation, or as a deadline does.
+func ending(t *testing.T, deadline bool) (ctx context.Context, end func()) {
+	t.Helper()
+	if !deadline {
+		return context.WithCancel(t.Context())
+	}
+	c := &expiring{Context: t.Context(), done: make(chan struct{})}
+	return c, sync.OnceFunc(func() { close(c.done) })
+}
+
+// expiring is a context whose deadline a test brings about.
+type expiring struct {
+	context.Context
+	done chan struct{}
+}
+
+func (e *expiring) Done() <-chan struct{} { return e.done }
+
+func (e *expiring) Err() error {
+	select {
+	case <-e.done:
+		return context.DeadlineExceeded
+	default:
+		return e.Context.Err()
+	}
+}
+
+// TestAServerThatNeverAnswers runs into the client's own limit for the first byte.
+func TestAServerThatNeverAnswers(t *testing.T) {
 	t.Parallel()
-	var bodies [][]byte
-	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		bodies = append(bodies, b)
-		if len(bodies) < 3 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = io.WriteString(w, `{"data":[{"b64_json":"AAEC"}]}`)
+	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
 	}))
-	mask := input("m.png", "image/png", two)
-	call := engine.ImageCall{
-		Prompt: "p", Model: "m", Images: []engine.Input{input("a.png", "image/png", one)},
-		Mask: &mask,
-	}
-	if _, err := client(t, srv.URL).EditImages(t.Context(), call, newSink()); err != nil {
-		t.Fatal(err)
-	}
-	if len(bodies) != 3 || !bytes.Equal(bodies[0], bodies[1]) || !bytes.Equal(bodies[1], bodies[2]) ||
-		!bytes.Contains(bodies[2], two) {
-		t.Errorf("%d bodies, which differ", len(bodies))
-	}
-}
-
-// rewinding is a transport that finds its first connection dead, as net/http's does when a kept connection was closed
-// by the server before a byte was written.
-type rewinding struct{ next http.RoundTripper }
-
-func (r rewinding) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.GetBody == nil {
-		return nil, errors.New("the body cannot be had again")
-	}
-	if _, err := io.CopyN(io.Discard, req.Body, 3); err != nil {
-		return nil, err
-	}
-	if err := req.Body.Close(); err != nil {
-		return nil, err
-	}
-	again := req.Clone(req.Context())
-	var err error
-	if again.Body, err = req.GetBody(); err != nil {
-		return nil, err
-	}
-	return r.next.RoundTrip(again)
-}
-
-func TestADeadConnectionCostsNothing(t *testing.T) {
-	t.Parallel()
-	srv := emulated(t)
 	c := client(t, srv.URL, func(c *openai.Config) {
-		transport := &http.Transport{DisableKeepAlives: true}
-		c.HTTPClient = &http.Client{Transport: rewinding{transport}}
+		c.HTTPClient = fetch.NewProviderClient(fetch.ProviderConfig{ResponseHeaderTimeout: 50 * time.Millisecond})
 	})
-	png := pngOf(t, 32, 32, false)
-	call := engine.ImageCall{
-		Prompt: "p", Model: "m", Size: "32x32",
-		Images: []engine.Input{input("a.png", "image/png", png)},
-	}
-	if _, err := c.GenerateImages(t.Context(), call, newSink()); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.EditImages(t.Context(), call, newSink()); err != nil {
-		t.Error(err)
+	_, err := generate(t, c, newSink())
+	e, got := told(t, err)
+	if got != unknownOutcome || !strings.HasPrefix(e.Message, "no complete answer came within the time limit") {
+		t.Errorf("%v %v", got, err)
 	}
 }
