@@ -23,11 +23,19 @@ func (a *app) newLogger(level slog.Level) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	opt := &slog.HandlerOptions{Level: level, ReplaceAttr: a.cutAttr}
-	w := a.scrub.Writer(a.Streams.Err)
+	w := a.logScrubber().Writer(a.Streams.Err)
 	if a.cfg.Log.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, opt))
 	}
 	return slog.New(slog.NewTextHandler(w, opt))
+}
+
+// logScrubber takes secrets out of log lines, and base64 unless log.sanitize_images is off.
+func (a *app) logScrubber() *redact.Scrubber {
+	if a.cfg.Log.SanitizeImages {
+		return a.scrub
+	}
+	return a.scrub.WithMedia()
 }
 
 // logLevel follows --log-level, else -v and -q, else the settings. Who asks for requests to be logged gets them.
@@ -80,8 +88,7 @@ func levelOf(word string) slog.Level {
 	return l
 }
 
-// cutAttr shortens the fields that hold pictures. Without log.sanitize_images they stay whole as far as the scrubber,
-// which takes base64 out of every line, lets them.
+// cutAttr shortens the fields that hold pictures, and base64 in any field. Without log.sanitize_images they stay whole.
 func (a *app) cutAttr(_ []string, attr slog.Attr) slog.Attr {
 	if !a.cfg.Log.SanitizeImages || attr.Value.Kind() != slog.KindString {
 		return attr

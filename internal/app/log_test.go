@@ -97,3 +97,31 @@ func TestLogSaysWhatIsDone(t *testing.T) {
 		t.Errorf("exit %d, stderr: %s", r.code, r.errOut)
 	}
 }
+
+// TestSanitizeImages: base64 in a logged request is cut unless the log's switch is off; the key is in neither log.
+func TestSanitizeImages(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	picture := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 8)
+	for _, tc := range []struct {
+		name string
+		env  []string
+		kept bool
+	}{
+		{"default", nil, false},
+		{"off", []string{"MEDIA_GEN_MCP_LOG_SANITIZE_IMAGES=off"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, append(tc.env, "OPENAI_API_KEY="+canary, "OPENAI_BASE_URL="+s.URL+"/v1")...)
+			r := h.run("images", "generate", "-m", "my-model", "--log-requests", "--progress", "none", "--param",
+				"first=data:image/png;base64,"+picture, "--param", "second="+picture, "--param", "key="+canary, "x")
+			if got := strings.Count(r.errOut, picture); r.code != 0 || got != map[bool]int{true: 2}[tc.kept] {
+				t.Errorf("exit %d, base64 %d times in:\n%s", r.code, got, r.errOut)
+			}
+			if strings.Contains(r.errOut, canary) {
+				t.Errorf("the key is in the log:\n%s", r.errOut)
+			}
+		})
+	}
+}

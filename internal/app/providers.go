@@ -141,7 +141,7 @@ func (p *providers) emulated() (engine.ImageProvider, error) {
 func (p *providers) client(cfg openai.Config) (engine.ImageProvider, error) {
 	a := p.app
 	cfg.HTTPClient = fetch.NewProviderClient(fetch.ProviderConfig{UserAgent: "mediagen/" + buildinfo.Read().Version})
-	cfg.Scrub = a.scrub.String
+	cfg.Scrub, cfg.LogScrub = a.scrub.String, a.logScrubber().String
 	cfg.Log = a.providerLogger(p.o)
 	cfg.LogBodies = p.o.LogRequests
 	client, err := openai.New(cfg)

@@ -26,32 +26,32 @@ var (
 // span is a stretch of text that must go; it is empty when from == to.
 type span struct{ from, to int }
 
-// scrubPatterns replaces what looks like a credential by its place or its shape.
-func scrubPatterns(text string) string {
+// patterns replaces what looks like a credential by its place or its shape, and the payload of data URLs.
+func (s *Scrubber) patterns(text string) string {
 	e := edits{text: text}
 	for i := 0; i < len(text); i++ {
 		if !anchors[text[i]] {
 			continue
 		}
-		s := spanAt(text, i)
-		s.from = max(s.from, e.done)
-		if s.to <= s.from || isMark(text[s.from:s.to]) {
+		at := s.spanAt(text, i)
+		at.from = max(at.from, e.done)
+		if at.to <= at.from || isMark(text[at.from:at.to]) {
 			continue
 		}
-		e.replace(s.from, s.to, mark)
-		i = max(i, s.to-1)
+		e.replace(at.from, at.to, mark)
+		i = max(i, at.to-1)
 	}
 	return e.result()
 }
 
 func isMark(s string) bool { return s == mark || s == unsetMark }
 
-// spanAt returns the credential whose anchor is text[i].
-func spanAt(text string, i int) span {
+// spanAt returns the credential, or the data URL's payload, whose anchor is text[i].
+func (s *Scrubber) spanAt(text string, i int) span {
 	switch text[i] {
 	case ':':
-		if s := dataURL(text, i); s.to > 0 {
-			return s
+		if payload := dataURL(text, i); payload.to > 0 && !s.media {
+			return payload
 		}
 		return namedValue(text, i, i+1)
 	case '=':

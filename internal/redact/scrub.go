@@ -6,6 +6,7 @@ import "strings"
 // safe for concurrent use.
 type Scrubber struct {
 	known *needles
+	media bool // base64 and data URLs stay
 }
 
 // NewScrubber returns a Scrubber that also knows the values of the secrets, in the encodings in which they turn up:
@@ -15,6 +16,10 @@ func NewScrubber(secrets ...Secret) *Scrubber {
 	return &Scrubber{known: newNeedles(secrets)}
 }
 
+// WithMedia returns a Scrubber that leaves base64 and data URLs in, for logs whose reader asked for them. Secrets go as
+// before, those inside base64 included.
+func (s *Scrubber) WithMedia() *Scrubber { return &Scrubber{known: s.known, media: true} }
+
 // String returns text with "[redacted]" in the place of known values, of the values of credential headers, signed query
 // keys and credential fields, of API keys, tokens and private keys of known shapes and of the payload of data URLs, and
 // with base64 of more than 64 characters replaced by its length. Scrubbed text stays as it is.
@@ -22,7 +27,10 @@ func NewScrubber(secrets ...Secret) *Scrubber {
 // It reads each byte a few times at most, whatever the text, and allocates only when it finds something.
 func (s *Scrubber) String(text string) string {
 	text = s.known.scrub(text)
-	text = scrubPatterns(text)
+	text = s.patterns(text)
+	if s.media {
+		return text
+	}
 	return cutRuns(text, func(run string) string { return "[base64, " + charCount(run) + "]" })
 }
 

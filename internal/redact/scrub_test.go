@@ -286,3 +286,26 @@ func BenchmarkScrub(b *testing.B) {
 		})
 	}
 }
+
+// TestWithMedia: base64 and data URLs stay, and no secret does, not even inside of them.
+func TestWithMedia(t *testing.T) {
+	t.Parallel()
+	key := redact.NewSecret("the-key-that-nobody-may-see")
+	s := redact.NewScrubber(key).WithMedia()
+	in64 := base64.StdEncoding.EncodeToString([]byte(long + key.Reveal() + long))
+	tests := []struct{ name, in, want string }{
+		{"base64", "b64_json " + long, "b64_json " + long},
+		{"data URL", "data:image/png;base64," + long, "data:image/png;base64," + long},
+		{"data URL in JSON", `{"a":"data:image/png;base64,` + long + `"}`, `{"a":"data:image/png;base64,` + long + `"}`},
+		{"header", "Authorization: Bearer abcdefgh", "Authorization: [redacted]"},
+		{"known", long + " " + key.Reveal(), long + " [redacted]"},
+	}
+	for _, tt := range tests {
+		if got := s.String(tt.in); got != tt.want {
+			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.want)
+		}
+	}
+	if got := s.String(in64); !strings.Contains(got, "[redacted]") || len(got) < len(in64)/2 {
+		t.Errorf("the key inside base64: %q", got)
+	}
+}

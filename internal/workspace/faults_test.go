@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -272,6 +273,45 @@ func TestLostBytes(t *testing.T) {
 	if fault.CodeOf(err) != fault.IOFailed || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v, want io_failed with its cause", err)
 	}
+}
+
+// TestCutBytes: bytes that somebody else cut off are told of, wherever they should have gone.
+func TestCutBytes(t *testing.T) {
+	t.Parallel()
+	cut := func(t *testing.T, w *Workspace) *Temp {
+		t.Helper()
+		f := create(t, plan(t, w, spec()), 0)
+		fill(t, f, "received")
+		if err := f.sink.f.Truncate(4); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	t.Run("moved", func(t *testing.T) {
+		t.Parallel()
+		w := open(t, newSandbox(t).config())
+		f := cut(t, w)
+		w.ops.write = broken{tempPrefix, 1, syscall.ENOSPC}.write
+		_, err := f.Write([]byte("more"))
+		if fault.CodeOf(err) != fault.IOFailed || !errors.Is(err, io.EOF) {
+			t.Errorf("got %v, want io_failed with its cause", err)
+		}
+	})
+	t.Run("published", func(t *testing.T) {
+		t.Parallel()
+		s := newSandbox(t)
+		w := open(t, s.config())
+		saved, err := cut(t, w).Commit("png")
+		wantCode(t, err, fault.IOFailed)
+		if !saved.Spooled || read(t, saved.Path) != "rece" {
+			t.Errorf("got %+v, want what is left in the spool", saved)
+		}
+		for _, name := range files(t, s.media) {
+			if !strings.Contains(name, keptPrefix) {
+				t.Errorf("%s was published", name)
+			}
+		}
+	})
 }
 
 // TestMemoryThenCommit: a Temp whose bytes are in memory can be committed again once there is room.

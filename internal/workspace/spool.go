@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -77,8 +78,9 @@ func (s *sink) take(from *sink, size int64) error {
 	buf := make([]byte, min(size, 256<<10))
 	for off := int64(0); off < size; {
 		n := int(min(size-off, int64(len(buf))))
-		if _, err := from.ReadAt(buf[:n], off); err != nil && !errors.Is(err, io.EOF) {
-			return errors.Join(errUnreadable, err)
+		got, err := from.ReadAt(buf[:n], off)
+		if got < n { // at the end too: a file that somebody cut does not hold what was paid for
+			return errors.Join(errUnreadable, cmp.Or(err, io.ErrUnexpectedEOF))
 		}
 		if _, err := s.Write(buf[:n]); err != nil {
 			return err

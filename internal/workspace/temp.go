@@ -139,20 +139,26 @@ func (f *Temp) publish(name string) error {
 	if err := f.t.allows(name); err != nil {
 		return err
 	}
-	if f.sink.level == levelTarget {
-		if err := d.publish(f.sink.f, f.sink.name, name, f.t.overwrite); err != nil {
+	if f.sink.level != levelTarget {
+		if free, ok := d.free("."); ok && free < f.size && f.cause != nil {
+			return f.cause
+		}
+		if err := f.moveTo(levelTarget); err != nil {
 			return err
 		}
-		_ = f.sink.f.Close() // synced already
-		return nil
 	}
-	if free, ok := d.free("."); ok && free < f.size && f.cause != nil {
-		return f.cause
-	}
-	if _, _, err := d.copyIn(name, io.NewSectionReader(f.sink, 0, f.size), f.t.overwrite); err != nil {
+	info, err := f.sink.f.Stat()
+	if err != nil {
 		return err
 	}
-	f.sink.discard()
+	if info.Size() != f.size {
+		return fault.New(fault.IOFailed, "%s was changed by someone else while it was written: it has %d bytes instead of %d",
+			quote(name), info.Size(), f.size)
+	}
+	if err := d.publish(f.sink.f, f.sink.name, name, f.t.overwrite); err != nil {
+		return err
+	}
+	_ = f.sink.f.Close() // synced already
 	return nil
 }
 

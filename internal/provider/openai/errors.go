@@ -150,7 +150,7 @@ func (c *Client) refused(a *answer, call engine.ImageCall) failure {
 		code = "organization_unverified"
 	}
 	e := c.errorf(rule.kind, code, "%s", c.statusMessage(a.status, said, call)).WithCause(a).Bill(rule.billed)
-	e.RequestID = requestID(a.header)
+	e.RequestID = c.requestID(a.header)
 	e.RetryAfter = retryAfter(a.header, time.Now())
 	if rule.hint != "" {
 		e = e.WithHint("%s", rule.hint)
@@ -183,9 +183,9 @@ func (c *Client) statusMessage(status int, said said, call engine.ImageCall) str
 }
 
 // requestID returns the id by which the provider finds the request, "" if it sent none.
-func requestID(h http.Header) string {
+func (c *Client) requestID(h http.Header) string {
 	for _, name := range []string{"X-Request-Id", "Apim-Request-Id", "Request-Id"} {
-		if id := h.Get(name); isName(id, 128, "._:/+=-") {
+		if id := h.Get(name); isName(id, 128, "._:/+=-") && c.clean(id) == id {
 			return id
 		}
 	}

@@ -24,23 +24,23 @@ func (c *Client) observe(req *http.Request, next option.MiddlewareNext) (*http.R
 		c.cfg.Log.DebugContext(req.Context(), "request failed", attrs...)
 		return res, err
 	}
-	attrs = append(attrs, "status", res.StatusCode, "request_id", requestID(res.Header), "reply_bytes", res.ContentLength)
+	attrs = append(attrs, "status", res.StatusCode, "request_id", c.requestID(res.Header), "reply_bytes", res.ContentLength)
 	c.cfg.Log.DebugContext(req.Context(), "request answered", attrs...)
 	return res, nil
 }
 
 // logCall logs the parameters of a call, which include the prompt, when the user asked for that. Whatever a user may
-// have put into them, keys and base64 are taken out.
+// have put into them, keys are taken out, and base64 too unless LogScrub lets it.
 func (c *Client) logCall(ctx context.Context, op string, call engine.ImageCall) {
 	if !c.cfg.LogBodies {
 		return
 	}
 	var inputs []string
 	for _, in := range call.Images {
-		inputs = append(inputs, c.clean(in.Name+" "+in.MIME))
+		inputs = append(inputs, c.spell(in.Name+" "+in.MIME))
 	}
-	c.cfg.Log.InfoContext(ctx, "request body", "provider", c.cfg.Name, "op", op, "model", c.clean(call.Model),
-		"prompt", c.clean(call.Prompt), "n", call.N, "size", call.Size, "quality", call.Quality,
+	c.cfg.Log.InfoContext(ctx, "request body", "provider", c.cfg.Name, "op", op, "model", c.spell(call.Model),
+		"prompt", c.spell(call.Prompt), "n", call.N, "size", call.Size, "quality", call.Quality,
 		"background", call.Background, "output_format", call.OutputFormat, "inputs", inputs,
 		"mask", call.Mask != nil, "markup", call.Markup != nil, "extra", c.extraText(call.Extra))
 }
@@ -54,5 +54,5 @@ func (c *Client) extraText(extra map[string]any) string {
 	if err != nil {
 		return fmt.Sprintf("%d parameters that are not JSON", len(extra))
 	}
-	return c.clean(string(text))
+	return c.spell(string(text))
 }

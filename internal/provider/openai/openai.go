@@ -47,7 +47,8 @@ type Config struct {
 	Retry      Retry
 	Scrub      func(string) string // last filter for foreign words and logs; the key is taken out without it, too
 	Log        *slog.Logger        // nil logs nothing
-	LogBodies  bool                // --log-requests: prompts and parameters, never pictures or keys
+	LogBodies  bool                // --log-requests: prompts and parameters, never inputs or keys
+	LogScrub   func(string) string // in the place of Scrub for what LogBodies logs; nil means Scrub
 }
 
 // Client is one endpoint. It is safe for concurrent use.
@@ -57,6 +58,7 @@ type Client struct {
 	http  *http.Client
 	sdk   sdk.Client
 	clean func(string) string // takes keys, base64 and signed queries out of foreign words
+	spell func(string) string // takes keys out of what the user said, for the log; base64 too, unless it was asked for
 
 	patience time.Duration // with the body of an error reply
 }
@@ -84,7 +86,11 @@ func New(cfg Config) (*Client, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Retry = cfg.Retry.withDefaults()
-	c := &Client{cfg: cfg, base: base, clean: cleaner(cfg), patience: errorBodyTime}
+	own := redact.NewScrubber(cfg.APIKey)
+	c := &Client{cfg: cfg, base: base, clean: cleaner(own, cfg.Scrub), patience: errorBodyTime}
+	if c.spell = c.clean; cfg.LogScrub != nil {
+		c.spell = cleaner(own.WithMedia(), cfg.LogScrub)
+	}
 	// The promise about redirects holds whatever client comes in.
 	client := *cfg.HTTPClient
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -95,12 +101,11 @@ func New(cfg Config) (*Client, error) {
 }
 
 // cleaner joins the configured filter with one that knows this client's key.
-func cleaner(cfg Config) func(string) string {
-	own := redact.NewScrubber(cfg.APIKey)
-	if cfg.Scrub == nil {
+func cleaner(own *redact.Scrubber, scrub func(string) string) func(string) string {
+	if scrub == nil {
 		return own.String
 	}
-	return func(text string) string { return cfg.Scrub(own.String(text)) }
+	return func(text string) string { return scrub(own.String(text)) }
 }
 
 // parseBase reads an API root and gives it the trailing slash that relative paths need.

@@ -53,7 +53,7 @@ func (c *Client) receive(
 ) (engine.ImageReply, error) {
 	r := &receiver{
 		c: c, ctx: ctx, call: call, sink: sink, have: map[int]bool{}, lost: map[int]error{},
-		reply: engine.ImageReply{RequestID: requestID(res.Header)},
+		reply: engine.ImageReply{RequestID: c.requestID(res.Header)},
 	}
 	var err error
 	if res.StatusCode >= http.StatusMultipleChoices {

@@ -66,7 +66,7 @@ func hostileServers() map[string]http.HandlerFunc {
 			key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", kind)
-			w.Header().Set("X-Request-Id", "req "+key)
+			w.Header().Set("X-Request-Id", "req-"+key)
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, body(canaryPrompt, key))
 		}
