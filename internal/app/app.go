@@ -69,7 +69,7 @@ type app struct {
 	ws      *workspace.Workspace
 	closers []func()
 	builtIn func() *catalog.Catalog
-	imaging func() engine.Imaging
+	imaging func(detail bool) engine.Imaging
 
 	mu       sync.Mutex
 	journal  *journal.Journal
@@ -147,7 +147,7 @@ func (a *app) engineConfig(ctx context.Context, cat *catalog.Catalog, o cli.Open
 		Catalog:   cat,
 		Providers: &providers{app: a, o: o},
 		Defaults: engine.Defaults{
-			Model: a.cfg.Images.Model, EditModel: a.cfg.Images.EditModel, Quality: a.cfg.Images.Quality,
+			Deployment: a.cfg.Azure.Deployment, Model: a.cfg.Images.Model, EditModel: a.cfg.Images.EditModel, Quality: a.cfg.Images.Quality,
 			Size: a.cfg.Images.Size, OutputFormat: a.cfg.Images.OutputFormat,
 		},
 		Bounds: bounds(),

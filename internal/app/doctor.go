@@ -140,7 +140,7 @@ func (a *app) checkJournal(ctx context.Context) cli.Check {
 }
 
 func (a *app) checkImaging() cli.Check {
-	e := a.imaging()
+	e := a.imaging(true)
 	c := ok("imaging", "%s %s; reads %s; writes %s", e.Name, e.Version, strings.Join(e.Read, " "),
 		strings.Join(e.Write, " "))
 	if len(e.Lacks) > 0 {

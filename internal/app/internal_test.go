@@ -84,8 +84,8 @@ func TestSanitizing(t *testing.T) {
 		{
 			"off",
 			[]string{"MEDIA_GEN_LOG_SANITIZE_IMAGES=off"},
-			[]string{"blob=\"" + words + `"`, "other=\"" + words + `"`},
-			[]string{picture},
+			[]string{"url=" + picture, "blob=\"" + words + `"`, "other=\"" + words + `"`},
+			nil,
 		},
 		{
 			"other fields",

@@ -40,7 +40,8 @@ var _ Engine = (*engine.Engine)(nil)
 type Deps struct {
 	Streams *iostreams.Streams
 	Build   func() buildinfo.Info
-	Imaging func() engine.Imaging
+	// Imaging describes the imaging engine; without detail by name and version alone, which starts nothing.
+	Imaging func(detail bool) engine.Imaging
 	// Settings adds the persistent flags that are settings.
 	Settings func(*pflag.FlagSet)
 	// SettingWords are the words that the flag of a setting takes; nil when it is no list of words.

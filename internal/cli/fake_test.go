@@ -192,7 +192,7 @@ func newBench(t testing.TB, stdin string) *bench {
 	b.deps.Build = func() buildinfo.Info {
 		return buildinfo.Info{Version: "1.2.3", Commit: "abc", Go: "go1.26", OS: "linux", Arch: "amd64"}
 	}
-	b.deps.Imaging = func() engine.Imaging { return engine.Imaging{Name: "fake", Version: "9"} }
+	b.deps.Imaging = func(bool) engine.Imaging { return engine.Imaging{Name: "fake", Version: "9"} }
 	b.deps.Open = func(_ context.Context, _ *pflag.FlagSet, o cli.OpenOptions) (cli.Session, error) {
 		b.opened++
 		b.options = o

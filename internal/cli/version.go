@@ -29,7 +29,7 @@ func newVersion(sh *shell) *cobra.Command {
 }
 
 func (sh *shell) showVersion() error {
-	v := versionInfo{Info: sh.Build(), Imaging: sh.Imaging()}
+	v := versionInfo{Info: sh.Build(), Imaging: sh.Imaging(sh.flags.wantsJSON())}
 	return sh.items([]versionInfo{v}, func(w io.Writer) error {
 		return writef(w, "mediagen %s (%s %s/%s, imaging: %s %s)\n", v.Version, v.Go, v.OS, v.Arch, v.Imaging.Name,
 			v.Imaging.Version)

@@ -18,6 +18,7 @@ const paidLimit = 10 * time.Minute
 
 // Defaults are the configured values for fields that a request leaves empty.
 type Defaults struct {
+	Deployment   string // at Azure, where it is the model's name when no other is said
 	Model        string
 	EditModel    string
 	Quality      string

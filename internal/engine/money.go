@@ -6,7 +6,7 @@ import (
 
 // price estimates the call and holds it against the cap, before anything is sent.
 func (e *Engine) price(d *draft) error {
-	d.priced = e.cfg.Catalog.EstimateImage(d.model.ID, d.checked)
+	d.priced = e.estimate(d, d.checked)
 	d.estimate = estimateCost(d.priced)
 	if d.provider.Name() == emulated {
 		d.priced = catalog.Estimate{Known: true}
@@ -33,6 +33,13 @@ func (e *Engine) price(d *draft) error {
 	return nil
 }
 
+func (e *Engine) estimate(d *draft, p catalog.ImageParams) catalog.Estimate {
+	if d.foreign {
+		return catalog.Estimate{Why: "what a gateway takes for another vendor's model is not known"}
+	}
+	return e.cfg.Catalog.EstimateImage(d.model.ID, p)
+}
+
 func estimateCost(p catalog.Estimate) Cost {
 	if !p.Known {
 		return Cost{Basis: BasisUnknown, Why: p.Why}
@@ -49,7 +56,7 @@ func (s *session) cost(reply ImageReply, err *Error) Cost {
 		// The usage that comes with an SVG is that of the picture model alone (provider-facts §7).
 		return Cost{Basis: BasisUnknown, Why: "the model that writes the SVG is billed apart, at a rate that is not known"}
 	}
-	if reply.Usage.Reported {
+	if reply.Usage.Reported && !s.d.foreign {
 		if micros, ok := s.e.cfg.Catalog.CostOf(s.d.model.ID, tokensOf(reply.Usage)); ok {
 			return Cost{Micros: &micros, Basis: BasisReported}
 		}
@@ -70,7 +77,7 @@ func (s *session) resolved(reply ImageReply) Cost {
 	}
 	p := s.d.checked
 	p.Size, p.Quality = orString(reply.Size, p.Size), orString(reply.Quality, p.Quality)
-	if again := s.e.cfg.Catalog.EstimateImage(s.d.model.ID, p); again.Known {
+	if again := s.e.estimate(s.d, p); again.Known {
 		return estimateCost(again)
 	}
 	return s.d.estimate

@@ -29,6 +29,7 @@ type draft struct {
 	provider ImageProvider
 	model    catalog.Model
 	known    bool // the catalog has a row for the model
+	foreign  bool // a gateway serves another vendor's model: that vendor's limits and prices are not the gateway's
 	call     ImageCall
 	convert  string // format to convert to when the provider sends another one, as the name given with -o asks
 	inputs   *editInputs
@@ -120,6 +121,9 @@ func (e *Engine) pick(d *draft, img *Image) error {
 		return fault.New(fault.InvalidArgument, "provider %s is unknown; there are %s", field(name),
 			strings.Join(e.cfg.Providers.Names(), ", "))
 	}
+	if model == "" && name == azure {
+		model = e.cfg.Defaults.Deployment
+	}
 	if model == "" {
 		model = e.cfg.Catalog.Default(vendor(name), "image", d.name)
 	}
@@ -127,17 +131,23 @@ func (e *Engine) pick(d *draft, img *Image) error {
 		return fault.New(fault.InvalidArgument, "provider %s has no default model to %s images with; name one with model",
 			name, d.name)
 	}
-	if by, ok := e.cfg.Catalog.ProviderOf(model); ok && by != vendor(name) {
-		return fault.New(fault.UnsupportedOperation, "model %s belongs to %s, not to %s", field(model), by, name)
-	}
 	p, err := e.cfg.Providers.Image(name)
 	if err != nil {
 		return err
 	}
 	d.provider = p
 	d.model, d.known = e.cfg.Catalog.Resolve(model)
+	if by, ok := e.cfg.Catalog.ProviderOf(model); ok && by != vendor(name) {
+		if !gateway(p) {
+			return fault.New(fault.UnsupportedOperation, "model %s belongs to %s, not to %s", field(model), by, name)
+		}
+		d.model, d.known, d.foreign = catalog.Model{ID: model, Permissive: true}, false, true
+	}
 	return e.checkModel(d)
 }
+
+// gateway reports whether a provider is a server of somebody's own, which may serve models of any vendor.
+func gateway(p ImageProvider) bool { return !p.Native() && p.Name() != azure && p.Name() != emulated }
 
 // vendor returns the catalog's provider for one of our provider names: Azure and the emulator serve OpenAI's models.
 func vendor(provider string) string {

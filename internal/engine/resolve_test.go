@@ -15,13 +15,13 @@ func TestChoice(t *testing.T) {
 	t.Parallel()
 	type choice struct{ Provider, Model string }
 	tests := []struct {
-		name            string
-		provider, model string
-		keyed           []string
-		config          string
-		want            choice
-		kind            engine.Kind
-		code            fault.Code
+		name               string
+		provider, model    string
+		keyed              []string
+		config, deployment string
+		want               choice
+		kind               engine.Kind
+		code               fault.Code
 	}{
 		{name: "nothing said, one key", keyed: []string{"openai"}, want: choice{"openai", "gpt-image-2.6-flare"}},
 		{name: "nothing said, both keys: the order of preference", keyed: []string{"azure", "openai"}, want: choice{"azure", "gpt-image-2.6-flare"}},
@@ -38,6 +38,10 @@ func TestChoice(t *testing.T) {
 		{name: "a model of a vendor without a key", model: "gemini-3-pro-image", keyed: []string{"openai"}, kind: engine.KindAuth, code: "no_key"},
 		{name: "a model of another vendor than the flag", provider: "openai", model: "gemini-3-pro-image", keyed: []string{"openai"}, kind: engine.KindUnsupported, code: fault.UnsupportedOperation},
 		{name: "a family of another vendor than the flag", provider: "emulator", model: "gemini-99-image", keyed: []string{}, kind: engine.KindUnsupported, code: fault.UnsupportedOperation},
+		{name: "a deployment at Azure", keyed: []string{"azure"}, deployment: "ours", want: choice{"azure", "ours"}},
+		{name: "a deployment named after its model", keyed: []string{"azure"}, deployment: "gpt-image-2", want: choice{"azure", "gpt-image-2"}},
+		{name: "the request beats the deployment", keyed: []string{"azure"}, deployment: "ours", model: "gpt-image-2", want: choice{"azure", "gpt-image-2"}},
+		{name: "a deployment is Azure's alone", provider: "openai", keyed: []string{"azure", "openai"}, deployment: "ours", want: choice{"openai", "gpt-image-2.6-flare"}},
 		{name: "unknown provider", provider: "nobody", keyed: []string{"openai"}, kind: engine.KindInvalidRequest, code: fault.InvalidArgument},
 	}
 	for _, tt := range tests {
@@ -46,7 +50,7 @@ func TestChoice(t *testing.T) {
 			r := newRig(t, options{
 				providers: []engine.ImageProvider{&fake{name: "openai", native: true}, &fake{name: "azure"}, &fake{name: "emulator"}},
 				keyed:     tt.keyed,
-				change:    func(c *engine.Config) { c.Defaults.Model = tt.config },
+				change:    func(c *engine.Config) { c.Defaults.Model, c.Defaults.Deployment = tt.config, tt.deployment },
 			})
 			req := engine.NewGenerateImages()
 			req.Prompt, req.Provider, req.Model = secretPrompt, tt.provider, tt.model
@@ -64,6 +68,23 @@ func TestChoice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnotherVendorsModel behind a gateway has no price, warns, and passes what its own vendor would refuse.
+func TestAnotherVendorsModel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, options{providers: []engine.ImageProvider{&fake{}}, noJournal: true})
+	req := engine.NewGenerateImages()
+	req.Prompt, req.Model, req.Provider, req.N, req.Quality = secretPrompt, "gemini-3-pro-image", "openai", 2, "hd"
+	res, err := r.GenerateImages(t.Context(), req, engine.Output{DryRun: true}, nil)
+	must(t, err)
+	if res.Plan.Estimate.Micros != nil || res.Plan.Size != "" {
+		t.Errorf("plan %+v", res.Plan)
+	}
+	contains(t, strings.Join(res.Warnings, "\n"), "not known")
+	limit := int64(1 << 40)
+	_, err = r.GenerateImages(t.Context(), req, engine.Output{MaxCost: &limit}, nil)
+	contains(t, wantError(t, err, engine.KindOverBudget, "cost_unknown", engine.BilledNo).Message, "gateway")
 }
 
 // TestEditDefault takes the edit model, configured apart from the other.

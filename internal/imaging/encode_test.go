@@ -507,3 +507,13 @@ func BenchmarkEncode(b *testing.B) {
 		})
 	}
 }
+
+// TestBrief: the short description is the beginning of the long one.
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	brief, full := Brief(), Describe()
+	full.Read, full.Write, full.Lacks = nil, nil, nil
+	if diff := cmp.Diff(full, brief); diff != "" || brief.Name == "" || brief.Version == "" {
+		t.Errorf("Brief (-want +got):\n%s", diff)
+	}
+}

@@ -224,6 +224,9 @@ type Engine struct {
 	Lacks   []string `json:"lacks"`   // what is refused with unsupported_operation
 }
 
+// Brief returns the name and the version of the engine of this build and nothing else. It starts nothing.
+func Brief() Engine { return brief() }
+
 // Describe returns the engine of this build. In a libvips build it starts the library and tries the codecs that
 // libvips may have been built without.
 func Describe() Engine { return describe() }

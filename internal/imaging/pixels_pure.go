@@ -175,13 +175,14 @@ func webpToNRGBA(img image.Image) image.Image {
 
 func fixed8(v int) byte { return byte(min(max((v+1<<15)>>16, 0), 255)) }
 
+func brief() Engine { return Engine{Name: "pure-go", Version: runtime.Version()} }
+
 func describe() Engine {
-	return Engine{
-		Name: "pure-go", Version: runtime.Version(),
-		Read:  []string{"bmp", "png", "jpeg", "webp", "gif", "tiff", "avif"},
-		Write: []string{"png", "jpeg", "webp", "gif", "avif"},
-		Lacks: []string{
-			"reading heic", "CMYK pictures", "ICC profiles with lookup tables", "animations", "svg", "jpeg xl",
-		},
+	e := brief()
+	e.Read = []string{"bmp", "png", "jpeg", "webp", "gif", "tiff", "avif"}
+	e.Write = []string{"png", "jpeg", "webp", "gif", "avif"}
+	e.Lacks = []string{
+		"reading heic", "CMYK pictures", "ICC profiles with lookup tables", "animations", "svg", "jpeg xl",
 	}
+	return e
 }

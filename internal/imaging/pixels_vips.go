@@ -103,10 +103,13 @@ func (p *pixels) encode(o plan) ([]byte, error) {
 	return out, nil
 }
 
+func brief() Engine { return Engine{Name: "libvips", Version: vipsVersion()} }
+
 // describe tries AVIF in earnest: libheif loads without its codecs, too.
 func describe() Engine {
 	start()
-	e := Engine{Name: "libvips", Version: vipsVersion(), Read: []string{"bmp"}}
+	e := brief()
+	e.Read = append(e.Read, "bmp")
 	for _, f := range []string{"png", "jpeg", "webp", "gif", "tiff"} {
 		if hasOperation(f + "load_buffer") {
 			e.Read = append(e.Read, f)

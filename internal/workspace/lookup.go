@@ -9,21 +9,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mediagen/internal/fault"
 )
 
 // The ids that are looked for in any name. Others are only found in default names, where the place of the id is known.
+// They are compiled when they are first used: most runs look for nothing.
 var (
-	uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	jobShape  = regexp.MustCompile(`^[a-z2-7]{12}$`)
-	idShape   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,254}$`)
+	uuidShape = lazy(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	jobShape  = lazy(`^[a-z2-7]{12}$`)
+	idShape   = lazy(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,254}$`)
 	// default names: output_<seconds>_media-gen__<tool>_<id and perhaps a suffix>
-	defaultShape = regexp.MustCompile(`^output_[0-9]+_media-gen__[A-Za-z0-9.-]+_(.+)$`)
-	partialShape = regexp.MustCompile(`\.partial-[0-9]+$`)
-	suffixShape  = regexp.MustCompile(`^(.*)_([0-9]+|video|thumbnail|spritesheet)$`)
+	defaultShape = lazy(`^output_[0-9]+_media-gen__[A-Za-z0-9.-]+_(.+)$`)
+	partialShape = lazy(`\.partial-[0-9]+$`)
+	suffixShape  = lazy(`^(.*)_([0-9]+|video|thumbnail|spritesheet)$`)
 )
+
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // FindByID returns the files of the primary directory's top level that belong to the ids, in the order of the ids and
 // then of their numbers. exts are extensions with or without dot, in any case; none means all. Only whole ids match:
@@ -31,7 +37,7 @@ var (
 // An id that finds nothing is no error.
 func (w *Workspace) FindByID(ids []string, exts []string) ([]string, error) {
 	for _, id := range ids {
-		if !idShape.MatchString(id) {
+		if !idShape().MatchString(id) {
 			return nil, fault.New(fault.InvalidArgument, "%s is not an id; ids have letters, digits, dots, dashes, underscores "+
 				"and, from Google, slashes", quote(id))
 		}
@@ -113,7 +119,7 @@ func mediaFile(e fs.DirEntry, exts []string) (found, bool) {
 	name := e.Name()
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
-	if !e.Type().IsRegular() || strings.HasPrefix(name, ".") || partialShape.MatchString(stem) {
+	if !e.Type().IsRegular() || strings.HasPrefix(name, ".") || partialShape().MatchString(stem) {
 		return found{}, false
 	}
 	if len(exts) > 0 && !slices.Contains(exts, strings.ToLower(strings.TrimPrefix(ext, "."))) {
@@ -124,7 +130,7 @@ func mediaFile(e fs.DirEntry, exts []string) (found, bool) {
 		return found{}, false // removed while we looked
 	}
 	f := found{name: name, stem: stem, base: stem, changed: info.ModTime()}
-	if m := suffixShape.FindStringSubmatch(stem); m != nil {
+	if m := suffixShape().FindStringSubmatch(stem); m != nil {
 		if n, err := strconv.Atoi(m[2]); err == nil {
 			f.base, f.number = m[1], n
 		}
@@ -135,15 +141,15 @@ func mediaFile(e fs.DirEntry, exts []string) (found, bool) {
 // belongsTo reports whether the file's name carries the whole id.
 func (f found) belongsTo(id string) bool {
 	want := sanitize(strings.ReplaceAll(id, "/", "_"))
-	if m := defaultShape.FindStringSubmatch(f.stem); m != nil {
+	if m := defaultShape().FindStringSubmatch(f.stem); m != nil {
 		if m[1] == want {
 			return true
 		}
-		if s := suffixShape.FindStringSubmatch(m[1]); s != nil && s[1] == want {
+		if s := suffixShape().FindStringSubmatch(m[1]); s != nil && s[1] == want {
 			return true
 		}
 	}
-	if !uuidShape.MatchString(id) && !jobShape.MatchString(id) {
+	if !uuidShape().MatchString(id) && !jobShape().MatchString(id) {
 		return false
 	}
 	return hasToken(f.stem, want)

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -77,6 +78,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // validator holds the compiled document.
 type validator struct {
+	mu       sync.Mutex // a compiler goes on changing the schemas that it gave out
 	doc      map[string]any
 	compiler *jsonschema.Compiler
 	errors   *jsonschema.Schema
@@ -124,6 +126,8 @@ func (v *validator) check(r *http.Request, sent []byte, rec *recorder) error {
 	if rec.Header().Get(faultHeader) != "" || strings.HasPrefix(r.URL.Path, "/emulator/") {
 		return nil
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	kind, _, err := mime.ParseMediaType(rec.Header().Get("Content-Type"))
 	if err != nil {
 		return fmt.Errorf("reply has no usable Content-Type: %w", err)

@@ -15,6 +15,7 @@ import (
 func (c *Client) GenerateImages(
 	ctx context.Context, call engine.ImageCall, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
+	call.Model = c.deployment(call.Model) // Azure's newer surface finds it by this field
 	body, err := generateParams(call).MarshalJSON()
 	if err != nil {
 		return engine.ImageReply{}, c.unbuilt(err)
@@ -37,6 +38,7 @@ func (c *Client) GenerateImages(
 func (c *Client) EditImages(
 	ctx context.Context, call engine.ImageCall, sink engine.ImageSink,
 ) (engine.ImageReply, error) {
+	call.Model = c.deployment(call.Model)
 	f, err := newForm(call)
 	if err != nil {
 		return engine.ImageReply{}, c.unbuilt(err)

@@ -171,11 +171,15 @@ func (c *Client) path(op, model string) string {
 	if c.cfg.Azure == nil || c.azureV1() {
 		return "images/" + op
 	}
-	deployment := c.cfg.Azure.Deployment
-	if deployment == "" {
-		deployment = model
+	return "openai/deployments/" + segment(c.deployment(model)) + "/images/" + op
+}
+
+// deployment returns what a model is called at Azure, and the model itself elsewhere.
+func (c *Client) deployment(model string) string {
+	if c.cfg.Azure == nil || c.cfg.Azure.Deployment == "" {
+		return model
 	}
-	return "openai/deployments/" + segment(deployment) + "/images/" + op
+	return c.cfg.Azure.Deployment
 }
 
 // segment escapes a name as one segment of a path: a model's name may hold a slash, and dots alone would climb.

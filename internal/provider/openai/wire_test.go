@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -352,12 +353,16 @@ func TestACallThatCannotBeWrittenIsNotSent(t *testing.T) {
 	}
 }
 
+// modelSent finds the model in JSON and in a form.
+var modelSent = regexp.MustCompile(`"model"[:\r\n]+"?([^"\r]+)`)
+
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name         string
 		change       func(c *openai.Config, origin string)
 		model        string
+		named        string // the model in the request, when it is another one
 		path, query  string
 		header       map[string]string // "" means absent
 		endpointPath string
@@ -392,7 +397,8 @@ func TestEndpoints(t *testing.T) {
 				c.Azure = &openai.Azure{Endpoint: origin, APIVersion: "2025-04-01-preview", Deployment: "my images"}
 				c.OrgID, c.BaseURL = "org-1", "https://api.openai.com/v1"
 			},
-			path: "/openai/deployments/my%20images/images/", query: "api-version=2025-04-01-preview", endpointPath: "/",
+			named: "my images",
+			path:  "/openai/deployments/my%20images/images/", query: "api-version=2025-04-01-preview", endpointPath: "/",
 			header: map[string]string{"Authorization": "", "Api-Key": testKey, "OpenAI-Organization": ""},
 		},
 		{
@@ -407,14 +413,14 @@ func TestEndpoints(t *testing.T) {
 			change: func(c *openai.Config, origin string) {
 				c.Azure = &openai.Azure{Endpoint: origin, APIVersion: "2024-10-21", Deployment: ".."}
 			},
-			path: "/openai/deployments/%2E%2E/images/", query: "api-version=2024-10-21", endpointPath: "/",
+			named: "..", path: "/openai/deployments/%2E%2E/images/", query: "api-version=2024-10-21", endpointPath: "/",
 		},
 		{
 			name: "azure v1",
 			change: func(c *openai.Config, origin string) {
 				c.Azure = &openai.Azure{Endpoint: origin + "/openai/v1", APIVersion: "2024-10-21", Deployment: "d"}
 			},
-			path: "/openai/v1/images/", endpointPath: "/openai/v1/",
+			path: "/openai/v1/images/", endpointPath: "/openai/v1/", named: "d",
 			header: map[string]string{"Authorization": "", "Api-Key": testKey},
 		},
 		{
@@ -438,6 +444,10 @@ func TestEndpoints(t *testing.T) {
 			if tt.model != "" {
 				call.Model = tt.model
 			}
+			named := call.Model
+			if tt.named != "" {
+				named = tt.named
+			}
 			for op, send := range map[string]func() error{
 				"generations": func() error { _, err := c.GenerateImages(t.Context(), call, newSink()); return err },
 				"edits":       func() error { _, err := c.EditImages(t.Context(), call, newSink()); return err },
@@ -452,6 +462,9 @@ func TestEndpoints(t *testing.T) {
 					if got := srv.last.Header.Get(name); got != want {
 						t.Errorf("%s: %s = %q, want %q", op, name, got, want)
 					}
+				}
+				if m := modelSent.FindSubmatch(srv.lastBody); m == nil || string(m[1]) != named {
+					t.Errorf("%s: the model in the request is %q", op, m)
 				}
 				if got := srv.last.Header.Get("User-Agent"); got != "mediagen/test OpenAI/Go 3.99.0" {
 					t.Errorf("User-Agent = %q", got)
