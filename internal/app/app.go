@@ -147,7 +147,8 @@ func (a *app) engineConfig(ctx context.Context, cat *catalog.Catalog, o cli.Open
 		Catalog:   cat,
 		Providers: &providers{app: a, o: o},
 		Defaults: engine.Defaults{
-			Deployment: a.cfg.Azure.Deployment, Model: a.cfg.Images.Model, EditModel: a.cfg.Images.EditModel, Quality: a.cfg.Images.Quality,
+			Deployment: a.cfg.Azure.Deployment,
+			Model:      a.cfg.Images.Model, EditModel: a.cfg.Images.EditModel, Quality: a.cfg.Images.Quality,
 			Size: a.cfg.Images.Size, OutputFormat: a.cfg.Images.OutputFormat,
 		},
 		Bounds: bounds(),

@@ -31,8 +31,8 @@ func newEmulator(sh *shell) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Serve the OpenAI images routes on a loopback address, for trying things out and for tests: it draws a " +
 			"picture that carries the prompt, costs nothing and can fail in every way a provider does. Its address goes to " +
-			"stdout. Any key is accepted. Ctrl-C ends it.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the header " +
-			"X-Emulator-Fault and the prompt prefix [[fault:NAME]]:\n" + faultList(sh.Faults()),
+			"stdout. It wants a key and takes any. Ctrl-C ends it.\n\nFaults, as NAME, NAME:ARG or NAME:times=N; also as the " +
+			"header X-Emulator-Fault and the prompt prefix [[fault:NAME]]:\n" + faultList(sh.Faults()),
 		Example: `  mediagen emulator --addr 127.0.0.1:8089
   OPENAI_API_KEY=x OPENAI_BASE_URL=http://127.0.0.1:8089/v1 mediagen images generate "a red bicycle"
   mediagen emulator --fault unavailable:times=1 --log requests.jsonl`,

@@ -55,10 +55,18 @@ func modelTable(w io.Writer, models []engine.ModelInfo) error {
 			retires = "from " + retires
 		}
 		rows = append(rows, []string{
-			m.ID, m.Provider, m.Kind, strings.Join(m.Ops, ","), m.Status, retires, m.Replacement,
+			m.ID, m.Provider, m.Kind, strings.Join(m.Ops, ","), modelStatus(m), retires, m.Replacement,
 		})
 	}
 	return table(w, rows)
+}
+
+// modelStatus is the vendor's word, and whether this build can ask for the model at all.
+func modelStatus(m engine.ModelInfo) string {
+	if m.Served {
+		return m.Status
+	}
+	return m.Status + ", not in this build"
 }
 
 func newModelsShow(sh *shell) *cobra.Command {

@@ -21,7 +21,7 @@ func modelCard(w io.Writer, m engine.ModelInfo) error {
 		{"provider", m.Provider},
 		{"kind", m.Kind},
 		{"can", list(m.Ops)},
-		{"status", m.Status},
+		{"status", modelStatus(m)},
 		{"released", m.Released.String()},
 		{"retires", retires(m)},
 		{"replacement", m.Replacement},

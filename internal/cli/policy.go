@@ -58,7 +58,7 @@ func verdictTable(w io.Writer, verdicts []engine.Verdict) error {
 			word = "deny"
 		}
 		why := v.Rule
-		if v.Reason != "" {
+		if v.Reason != "" && v.Reason != v.Rule {
 			why += ": " + v.Reason
 		}
 		rows = append(rows, []string{word, v.Access, v.Target, why})

@@ -229,12 +229,12 @@ func TestModelTable(t *testing.T) {
 	ending, _ := cat.Lookup("b")
 	b := newBench(t, "")
 	b.eng.models = []engine.ModelInfo{
-		{Model: catalog.Model{ID: "a", Provider: "openai", Kind: "image", Ops: []string{"generate", "edit"}}, Status: "current"},
+		{Model: catalog.Model{ID: "a", Provider: "openai", Kind: "image", Ops: []string{"generate", "edit"}}, Status: "current", Served: true},
 		{Model: ending, Status: "retiring"},
 	}
-	b.shows(`MODEL  PROVIDER  KIND   CAN            STATUS    RETIRES          REPLACEMENT
+	b.shows(`MODEL  PROVIDER  KIND   CAN            STATUS                       RETIRES          REPLACEMENT
 a      openai    image  generate,edit  current
-b      google    video  extend         retiring  from 2027-01-02  gpt-image-2
+b      google    video  extend         retiring, not in this build  from 2027-01-02  gpt-image-2
 `, "models", "list")
 }
 

@@ -26,7 +26,8 @@ Directories
   MEDIA_GEN_DIRS         comma list of allowed directories; binds the shell and MCP alike. * is one path segment, ** any
                          depth, a trailing / everything below; the first entry takes the output
   MEDIA_GEN_ENV_FILE     file with NAME=value lines, read below the environment
-  MEDIA_GEN_SECRETS_FILE YAML file with keys
+  MEDIA_GEN_SECRETS_FILE
+                         YAML file with keys
   XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
 
 Every other setting has a variable too: MEDIA_GEN_ plus its key in upper case, dots as underscores. An empty variable

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"mediagen/internal/catalog"
 	"mediagen/internal/fault"
 )
@@ -9,6 +11,7 @@ import (
 type ModelInfo struct {
 	catalog.Model
 	Status string `json:"status"` // current, retiring, retired
+	Served bool   `json:"served"` // a provider of this build makes such media; false for what a later release brings
 }
 
 // Models lists the catalog. Empty kind and provider select all; retired rows only with all.
@@ -20,7 +23,7 @@ func (e *Engine) Models(kind, provider string, all bool) []ModelInfo {
 		if status == catalog.StatusRetired && !all {
 			continue
 		}
-		rows = append(rows, ModelInfo{Model: m, Status: string(status)})
+		rows = append(rows, e.modelInfo(m))
 	}
 	return rows
 }
@@ -32,5 +35,12 @@ func (e *Engine) Model(id string) (ModelInfo, error) {
 		return ModelInfo{}, AsError(fault.New(fault.NotFound, "model %s is not in the catalog", field(id)).
 			WithHint("see the known ones with: mediagen models list --all"))
 	}
-	return ModelInfo{Model: m, Status: string(m.Status(e.cfg.Now()))}, nil
+	return e.modelInfo(m), nil
+}
+
+func (e *Engine) modelInfo(m catalog.Model) ModelInfo {
+	served := m.Kind == "image" && slices.ContainsFunc(e.cfg.Providers.Names(), func(name string) bool {
+		return vendor(name) == m.Provider
+	})
+	return ModelInfo{Model: m, Status: string(m.Status(e.cfg.Now())), Served: served}
 }

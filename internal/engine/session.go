@@ -15,8 +15,9 @@ import (
 	"mediagen/internal/workspace"
 )
 
-// settleTime bounds how long the journal may take to note how a call ended, whatever has been cancelled by then.
-const settleTime = 15 * time.Second
+// settleTime bounds how long the journal may take to note how a call ended, whatever has been cancelled by then. It is
+// long, because thousands of calls may queue for it on a slow disk, and what is not noted is not known later.
+const settleTime = time.Minute
 
 // session is one paid call while it runs: the sink of its pictures and the author of its journal row.
 type session struct {

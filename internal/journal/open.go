@@ -27,8 +27,11 @@ type Journal struct {
 	path  string
 	opts  Options
 	newID func(time.Time) string
-	// db has one connection: within a process calls queue in order instead of polling each other's lock.
+	// db has one connection: within a process calls queue instead of polling each other's lock.
 	db *sql.DB
+	// turn holds one token. Writers get it in the order in which they came, while the pool of database/sql serves
+	// whoever waits at random, so that among thousands one may wait until its time is up.
+	turn chan struct{}
 }
 
 // Open opens the journal at path and creates it (0600, its directory 0700) if there is none. It brings an older schema
@@ -49,7 +52,7 @@ func open(ctx context.Context, path string, o Options, steps []string) (*Journal
 	if o.BusyTimeout <= 0 {
 		o.BusyTimeout = defaultBusyTimeout
 	}
-	j := &Journal{path: path, opts: o, newID: newID}
+	j := &Journal{path: path, opts: o, newID: newID, turn: make(chan struct{}, 1)}
 	if err := j.prepareFile(); err != nil {
 		return nil, j.fail(ctx, err)
 	}

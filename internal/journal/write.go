@@ -203,6 +203,12 @@ func putAssets(ctx context.Context, tx *sql.Tx, seq int64, assets []Asset) error
 
 // write runs do in a transaction that holds the write lock from its start (BEGIN IMMEDIATE).
 func (j *Journal) write(ctx context.Context, do func(*sql.Tx) error) error {
+	select {
+	case j.turn <- struct{}{}:
+		defer func() { <-j.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -17,6 +17,8 @@ import (
 
 // The ids that are looked for in any name. Others are only found in default names, where the place of the id is known.
 // They are compiled when they are first used: most runs look for nothing.
+//
+//nolint:gochecknoglobals // constants
 var (
 	uuidShape = lazy(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	jobShape  = lazy(`^[a-z2-7]{12}$`)

@@ -24,7 +24,8 @@ func (c *Client) observe(req *http.Request, next option.MiddlewareNext) (*http.R
 		c.cfg.Log.DebugContext(req.Context(), "request failed", attrs...)
 		return res, err
 	}
-	attrs = append(attrs, "status", res.StatusCode, "request_id", c.requestID(res.Header), "reply_bytes", res.ContentLength)
+	attrs = append(attrs,
+		"status", res.StatusCode, "request_id", c.requestID(res.Header), "reply_bytes", res.ContentLength)
 	c.cfg.Log.DebugContext(req.Context(), "request answered", attrs...)
 	return res, nil
 }
