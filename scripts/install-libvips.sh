@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes sure that this machine can build the libvips flavour. Prints the command that installs what is missing, and runs
-# it where that needs no password. Exit status: 0 ready, 3 not ready (nothing was changed, or the install failed).
-# With --compiler a missing C compiler is installed too; without it that is a reason to use the pure-Go flavour.
+# Makes sure that this machine can build the libvips flavour. Prints the command that installs what is missing, a C
+# compiler too, and runs it where that needs no password. Exit status: 0 ready, 3 not ready (nothing was changed, or the
+# install failed).
 set -euo pipefail
 
 compiler=$(go env CC)
@@ -14,13 +14,9 @@ fi
 
 packages=(libvips-dev pkg-config)
 have_compiler || packages+=(gcc libc6-dev)
-echo "libvips 8.14 or newer is missing; on Debian 12 or Ubuntu 24.04 and newer this installs it:" >&2
+echo "libvips 8.14 or newer, or a C compiler for it, is missing; on Debian 12 or Ubuntu 24.04 and newer this installs it:" >&2
 echo "    sudo apt-get install -y --no-install-recommends ${packages[*]}" >&2
 
-if ! have_compiler && [ "${1:-}" != --compiler ]; then
-  echo "libvips: not installed, because there is no C compiler to build with it" >&2
-  exit 3
-fi
 if ! command -v apt-get >/dev/null 2>&1; then
   echo "libvips: no apt-get here; elsewhere install libvips with its headers and pkg-config" >&2
   exit 3
@@ -43,6 +39,10 @@ echo "libvips: installing" >&2
 if ! { apt update || true; apt install -y --no-install-recommends "${packages[@]}"; } >"$log" 2>&1; then
   tail -n 15 "$log" >&2
   echo "libvips: the install failed" >&2
+  exit 3
+fi
+if ! have_compiler; then
+  echo "libvips: there is no C compiler named $compiler (CC)" >&2
   exit 3
 fi
 if ! have_libvips; then

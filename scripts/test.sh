@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 flags=(-timeout=40m)
-if scripts/install-libvips.sh --compiler; then
+if scripts/install-libvips.sh; then
   what="libvips flavour"
 else
   what="pure-Go flavour (libvips is not here)"
