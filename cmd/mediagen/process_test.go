@@ -287,17 +287,19 @@ func (p *program) checkTruth(out string) {
 		p.t.Fatal(err)
 	}
 	counts := map[string]int{}
+	var unknown []string
 	for _, j := range env.Items {
 		counts[j.State]++
 		switch j.State {
-		case "planned":
-			if j.Sent != nil || !j.Orphaned {
-				p.t.Errorf("job %s is planned, but sent %v, orphaned %v", j.ID, j.Sent, j.Orphaned)
+		case "cancelled":
+			if j.Sent != nil || j.Orphaned {
+				p.t.Errorf("job %s is cancelled, but sent %v, orphaned %v", j.ID, j.Sent, j.Orphaned)
 			}
-		case "sent":
-			if j.Sent == nil || !j.Orphaned {
-				p.t.Errorf("job %s is sent, but sent %v, orphaned %v", j.ID, j.Sent, j.Orphaned)
+		case "unknown":
+			if j.Sent == nil || j.Orphaned {
+				p.t.Errorf("job %s is unknown, but sent %v, orphaned %v", j.ID, j.Sent, j.Orphaned)
 			}
+			unknown = append(unknown, j.ID)
 		case "landed":
 			if len(j.Assets) != 2 || j.Orphaned {
 				p.t.Errorf("job %s landed with %d assets", j.ID, len(j.Assets))
@@ -313,11 +315,16 @@ func (p *program) checkTruth(out string) {
 		}
 	}
 	p.t.Logf("%d rows: %v", len(env.Items), counts)
-	for _, path := range files(p.t, out) {
-		if strings.HasPrefix(filepath.Base(path), ".") {
-			continue // a temporary file, swept later
+	for _, id := range unknown {
+		if code, _, errOut := p.run("jobs", "resume", id); code != 0 && code != 8 {
+			p.t.Errorf("resume %s: exit %d: %s", id, code, errOut)
 		}
-		if err := whole(path); err != nil {
+	}
+	for _, path := range files(p.t, out) {
+		err := whole(path)
+		if hidden := strings.HasPrefix(filepath.Base(path), "."); hidden && err == nil {
+			p.t.Errorf("%s is whole and was not resumed", path)
+		} else if !hidden && err != nil {
 			p.t.Errorf("%s is not whole: %v", path, err)
 		}
 	}

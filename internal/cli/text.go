@@ -18,7 +18,7 @@ func printable(s string) string { return iostreams.Printable(s) }
 // paths prints saved files one a line, or NUL-terminated.
 func (sh *shell) paths(assets []engine.Asset, nul bool) error {
 	for _, a := range assets {
-		if a.Path == "" || a.Spooled {
+		if a.Path == "" || a.Spooled || a.NoPicture {
 			continue
 		}
 		line := sh.line(a.Path)

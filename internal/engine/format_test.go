@@ -1,10 +1,13 @@
 package engine_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"image/color"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -172,16 +175,53 @@ func TestUnconvertible(t *testing.T) {
 	contains(t, jsonOf(t, res.Warnings), "could not be converted to jpeg", "cannot be read as an image")
 }
 
-// TestUnknownBytes are paid for all the same.
-func TestUnknownBytes(t *testing.T) {
+// TestNoPicture: what is no picture by its bytes is kept, named by what it is, and is a lost answer; it is not piped.
+func TestNoPicture(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, options{providers: []engine.ImageProvider{&fake{do: answer([]byte("\x00\x01 what is this"))}}, noJournal: true})
-	res, err := r.GenerateImages(t.Context(), small(), engine.Output{}, nil)
-	must(t, err)
-	if a := res.Assets[0]; filepath.Ext(a.Path) != ".bin" || a.MediaType != "application/octet-stream" {
-		t.Errorf("got %+v", a)
+	for _, tc := range []struct{ name, data, ext, mime string }{
+		{"unknown", "\x00\x01 what is this", ".bin", "application/octet-stream"},
+		{"page", "<!DOCTYPE html><html><body>sign in</body></html>", ".html", "text/html"},
+		{"program", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), "", ""},
+		{"drawing that nobody asked for", `<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>`, ".svg", "image/svg+xml"},
+	} {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprint(tc.name, stream), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, options{providers: []engine.ImageProvider{&fake{do: answer([]byte(tc.data))}}})
+				res, err := r.GenerateImages(t.Context(), small(), engine.Output{Stream: stream}, nil)
+				contains(t, wantError(t, err, engine.KindUnknownOutcome, "not_a_picture", engine.BilledMaybe).Message,
+					"picture 1 is ", "which is no picture; what came is kept at "+res.Assets[0].Path)
+				a := res.Assets[0]
+				if !a.NoPicture || tc.ext != "" && (filepath.Ext(a.Path) != tc.ext || a.MediaType != tc.mime) {
+					t.Errorf("got %+v", a)
+				}
+				if got := read(t, a.Path); string(got) != tc.data {
+					t.Errorf("kept %q", got)
+				}
+				var out bytes.Buffer
+				if err := r.Pipe(t.Context(), res, &out); err != nil || out.Len() > 0 {
+					t.Errorf("%v, piped %q", err, out.String())
+				}
+				if row := r.rows()[0]; row.State != "unknown" || len(row.Assets) != 1 {
+					t.Errorf("row %+v", row)
+				}
+			})
+		}
 	}
-	contains(t, jsonOf(t, res.Warnings), "picture 1 is of an unknown type by its bytes")
+}
+
+// TestPictureWithoutEnd is given up at a bound; its sibling still comes.
+func TestPictureWithoutEnd(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: answer(bytes.Repeat([]byte{1}, 4096), tinyPNG())}
+	r := newRig(t, options{providers: []engine.ImageProvider{f}, change: func(c *engine.Config) { c.Bounds.ReplyImage = 1024 }})
+	req := small()
+	req.N = 2
+	res, err := r.GenerateImages(t.Context(), req, engine.Output{}, nil)
+	contains(t, wantError(t, err, engine.KindPartial, fault.ItemTooLarge, engine.BilledYes).Message, "more than 1024 bytes")
+	if len(res.Assets) != 1 || res.Assets[0].Index != 1 || len(r.files()) != 1 {
+		t.Errorf("assets %+v, files %v", res.Assets, r.files())
+	}
 }
 
 // TestSVG has no pixels to measure, which deserves no warning.

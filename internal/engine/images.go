@@ -148,6 +148,7 @@ func (s *session) enter(ctx context.Context) error {
 		return either(stopped(ctx), err)
 	}
 	s.job, s.created = job.ID, job.Created
+	s.target.Tag(job.ID)
 	if err := s.journal.Update(ctx, job.ID, journal.Update{Sent: true}); err != nil {
 		err = either(stopped(ctx), err)
 		s.unsent(err) //nolint:contextcheck // the journal hears the end whatever was cancelled

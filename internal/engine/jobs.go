@@ -64,6 +64,7 @@ func (e *Engine) ListJobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		}
 		states = append(states, state)
 	}
+	e.settleOrphans(ctx, jr)
 	rows, err := jr.List(ctx, journal.Filter{
 		States: states, Provider: f.Provider, Model: f.Model, Since: f.Since, Limit: f.Limit,
 	})
@@ -101,6 +102,7 @@ func (e *Engine) ShowJob(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
+	e.settleOrphans(ctx, jr)
 	row, err := jr.Get(ctx, id)
 	if err != nil {
 		return Job{}, AsError(err)

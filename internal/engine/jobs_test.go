@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,17 +111,22 @@ func TestChildThatDies(t *testing.T) {
 	}
 	j, err := journal.Open(t.Context(), path, journal.Options{})
 	must(t, err)
-	for _, sent := range []bool{false, true} {
-		job := &journal.Job{Op: "images generate", Provider: "openai", Model: map[bool]string{false: "planned", true: "sent"}[sent]}
+	one, two := journal.Asset{Path: "/a.png"}, journal.Asset{Index: 1, Path: "/b.png"}
+	spooled := journal.Asset{Index: 1, Path: "/b.png", SpoolPath: "/spool/b.png"}
+	for model, assets := range map[string][]journal.Asset{
+		"planned": nil, "sent": nil, "half": {one, {Index: 1, Partial: 1, Path: "/p.png"}}, "whole": {one, two}, "spooled": {one, spooled},
+	} {
+		job := &journal.Job{Op: "images generate", Provider: "openai", Model: model, Params: []byte(`{"n":2}`)}
 		must(t, j.Create(t.Context(), job))
-		if sent {
-			must(t, j.Update(t.Context(), job.ID, journal.Update{Sent: true}))
+		if model != "planned" {
+			must(t, j.Update(t.Context(), job.ID, journal.Update{Sent: true, Assets: assets}))
 		}
 	}
 	must(t, j.Close())
 }
 
-// TestOrphans are rows of a process that died before it noted an outcome.
+// TestOrphans are rows of a process that died before it noted an outcome. A look into the journal gives them the state
+// that is true.
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, options{})
@@ -131,26 +137,95 @@ func TestOrphans(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	unknown, err := r.ListJobs(t.Context(), engine.JobFilter{States: []string{"unknown"}})
+	must(t, err)
+	if len(unknown) != 2 {
+		t.Errorf("the filter for unknown finds %d jobs, want 2", len(unknown))
+	}
 	jobs, err := r.ListJobs(t.Context(), engine.JobFilter{})
 	must(t, err)
-	if len(jobs) != 2 {
-		t.Fatalf("jobs %+v", jobs)
+	got := map[string]string{}
+	for _, j := range jobs {
+		got[j.Model] = j.State
+		if j.Orphaned {
+			t.Errorf("%s is still an orphan", j.Model)
+		}
+		if unknown := j.State == "unknown"; unknown != (j.Error != nil && j.Error.Billed == "maybe") {
+			t.Errorf("%s is %s with the error %+v", j.Model, j.State, j.Error)
+		}
+	}
+	want := map[string]string{
+		"planned": "cancelled", "sent": "unknown", "half": "unknown", "whole": "landed", "spooled": "succeeded",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 	for _, j := range jobs {
-		shown, err := r.ShowJob(t.Context(), j.ID)
-		must(t, err)
-		if !j.Orphaned || !shown.Orphaned {
-			t.Errorf("%s is not called an orphan", j.State)
-		}
 		res, err := r.ResumeJob(t.Context(), j.ID, "", false)
-		if j.Model == "planned" {
-			contains(t, wantError(t, err, engine.KindInvalidRequest, fault.InvalidRequest, engine.BilledNo).Message, "never sent")
-		} else {
+		switch j.Model {
+		case "planned":
+			contains(t, wantError(t, err, engine.KindInvalidRequest, fault.InvalidRequest, engine.BilledNo).Message, "cancelled")
+		case "sent", "half":
 			wantError(t, err, engine.KindUnknownOutcome, "no_answer", engine.BilledMaybe)
+		case "whole":
+			must(t, err)
 		}
 		if res == nil || res.Job.ID != j.ID {
 			t.Errorf("result %+v", res)
 		}
+	}
+}
+
+// TestAdopt saves what a killed process had received: a whole temporary file, one that has its final name too, one that
+// has nothing but its final name, and nothing that is cut short or older than the request.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, options{})
+	targets := make([]string, 5)
+	for i := range targets {
+		targets[i] = r.in("p" + strconv.Itoa(i) + ".png")
+	}
+	jr := r.journal
+	job := &journal.Job{Op: "images generate", Provider: "openai", Model: "m", Params: []byte(`{"n":5}`), Targets: targets}
+	must(t, jr.Create(t.Context(), job))
+	must(t, jr.Update(t.Context(), job.ID, journal.Update{Sent: true}))
+	must(t, jr.Update(t.Context(), job.ID, journal.Update{State: journal.StateUnknown}))
+	temp := func(i int, data []byte) string {
+		name := ".mediagen-tmp-~" + job.ID + "." + strconv.Itoa(i) + "~ABC"
+		r.write(name, data)
+		return r.in(name)
+	}
+	png := tinyPNG()
+	temp(0, png)
+	must(t, os.Link(temp(1, png), targets[1]))
+	r.write("p2.png", png)
+	later := today().Add(time.Hour)
+	must(t, os.Chtimes(targets[2], later, later))
+	cut := temp(3, png[:len(png)-3])
+	r.write("p4.png", png)
+	must(t, os.Chtimes(targets[4], time.Unix(1, 0), time.Unix(1, 0)))
+
+	res, err := r.ResumeJob(t.Context(), job.ID, "", false)
+	must(t, err)
+	var got []string
+	for _, a := range res.Assets {
+		got = append(got, filepath.Base(a.Path)+" "+a.MediaType)
+		if a.Bytes != int64(len(png)) || len(a.SHA256) != 64 || a.Width == 0 {
+			t.Errorf("asset %+v", a)
+		}
+	}
+	if diff := cmp.Diff([]string{"p0.png image/png", "p1.png image/png", "p2.png image/png"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(cut); err != nil {
+		t.Errorf("what is cut short was taken away: %v", err)
+	}
+	if n := len(r.files()); n != 5 { // p0, p1, p2, p4 and the cut one
+		t.Errorf("files %v", r.files())
+	}
+	row := r.rows()[0]
+	if row.State != "landed" || len(row.Assets) != 3 {
+		t.Errorf("row %+v", row)
 	}
 }
 

@@ -49,7 +49,7 @@ func estimateCost(p catalog.Estimate) Cost {
 
 // cost comes from reported usage, else from the table when everything went well, else it is unknown.
 func (s *session) cost(reply ImageReply, err *Error) Cost {
-	if s.d.provider.Name() == emulated {
+	if s.d.provider.Name() == emulated && err == nil {
 		return Cost{Micros: new(int64), Basis: BasisReported}
 	}
 	if s.d.call.OutputFormat == "svg" {

@@ -23,10 +23,14 @@ type picture struct {
 
 // Write adds bytes.
 func (p *picture) Write(b []byte) (int, error) {
+	p.total += int64(len(b))
+	if limit := p.s.e.cfg.Bounds.ReplyImage; p.broken == nil && limit > 0 && p.total > limit {
+		p.broken = fault.New(fault.ItemTooLarge, "it has more than %d bytes, which no model makes", limit)
+		p.Abort() // its room is needed by the others
+	}
 	if p.broken == nil {
 		_, p.broken = p.temp.Write(b)
 	}
-	p.total += int64(len(b))
 	send(p.s.progress, Event{
 		Kind: EventReceived, Index: p.slot.Index, Total: p.s.total(p.slot.Index), Bytes: p.total,
 	})
@@ -49,6 +53,7 @@ func (p *picture) Commit() error {
 	t := p.convert(sniff.Detect(p.temp.Head()))
 	a := Asset{Index: p.slot.Index, Partial: p.slot.Partial, MediaType: orString(t.MIME, "application/octet-stream")}
 	a.Width, a.Height = p.measure(t)
+	a.NoPicture = !p.isPicture(t)
 	saved, err := p.temp.Commit(extOr(t, "bin"))
 	switch {
 	case err != nil && !saved.Spooled:
@@ -60,8 +65,19 @@ func (p *picture) Commit() error {
 		p.s.spoolErr = err
 	}
 	a.Path, a.Bytes, a.SHA256, a.Spooled = saved.Path, saved.Bytes, saved.SHA256, saved.Spooled
+	if a.NoPicture && a.Partial == 0 && p.s.stray == nil {
+		p.s.stray = p.s.errorf(KindUnknownOutcome, "not_a_picture",
+			"%s is %s by its bytes, which is no picture; what came is kept at %s and may be billed", p.name(),
+			orString(t.MIME, "of an unknown type"), a.Path).Bill(BilledMaybe)
+	}
 	p.s.add(a, t)
 	return nil
+}
+
+// isPicture reports whether the bytes are what was paid for: a page, a program or a drawing that nobody asked for is
+// kept, and never passes for a picture.
+func (p *picture) isPicture(t sniff.Type) bool {
+	return t.Kind == sniff.KindImage || t.Ext == "svg" && p.s.d.call.OutputFormat == "svg"
 }
 
 // lose gives up on a picture that no place could take.
@@ -88,9 +104,6 @@ func (p *picture) name() string {
 // drawing has none.
 func (p *picture) measure(t sniff.Type) (w, h int) {
 	if t.Kind != sniff.KindImage {
-		if t.Ext != "svg" {
-			p.s.Warn(fmt.Sprintf("%s is %s by its bytes, which is no picture", p.name(), orString(t.MIME, "of an unknown type")))
-		}
 		return 0, 0
 	}
 	r, size := p.temp.File()

@@ -17,7 +17,7 @@ const stdoutPath = "-"
 func (e *Engine) Pipe(ctx context.Context, res *Result, w io.Writer) error {
 	for i := range res.Assets {
 		a := &res.Assets[i]
-		if !a.Spooled || a.Partial > 0 {
+		if !a.Spooled || a.Partial > 0 || a.NoPicture {
 			continue
 		}
 		if err := e.pipe(a.Path, w); err != nil {

@@ -39,6 +39,7 @@ type Asset struct {
 	Index     int     `json:"index"`
 	Partial   int     `json:"partial,omitempty"`
 	Spooled   bool    `json:"spooled,omitempty"`
+	NoPicture bool    `json:"no_picture,omitempty"` // a page, a program or unknown bytes came instead
 	Sidecar   string  `json:"sidecar,omitempty"`
 }
 

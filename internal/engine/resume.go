@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"path/filepath"
 
 	"mediagen/internal/fault"
@@ -21,6 +18,7 @@ func (e *Engine) ResumeJob(ctx context.Context, id, dest string, overwrite bool)
 	if err != nil {
 		return nil, err
 	}
+	e.settleOrphans(ctx, jr)
 	row, err := jr.Get(ctx, id)
 	if err != nil {
 		return nil, AsError(err)
@@ -31,6 +29,9 @@ func (e *Engine) ResumeJob(ctx context.Context, id, dest string, overwrite bool)
 	}
 	for _, a := range row.Assets {
 		r.asset(ctx, a)
+	}
+	if row.State == journal.StateUnknown {
+		r.adopt(ctx)
 	}
 	return r.finish(ctx)
 }
@@ -105,11 +106,8 @@ func holds(ws *workspace.Workspace, path, sum string) (string, bool) {
 		return "", false
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", false
-	}
-	return f.Path, hex.EncodeToString(h.Sum(nil)) == sum
+	got, err := hashOf(f)
+	return f.Path, err == nil && got == sum
 }
 
 // place is where a spooled asset should go. One that was meant for stdout, or that nobody planned, gets a default name.

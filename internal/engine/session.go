@@ -40,6 +40,7 @@ type session struct {
 	stuck    bool            // the journal failed once: it gets one more try, when the call is settled
 	spoolErr error           // why a picture is in the spool instead of at its place
 	lost     error           // why a picture could be kept nowhere
+	stray    *Error          // what came in the place of a picture
 }
 
 var _ ImageSink = (*session)(nil)
@@ -139,13 +140,18 @@ func (s *session) finalPath(a Asset, t sniff.Type) string {
 		return ""
 	}
 	path := paths[a.Index]
-	ext := filepath.Ext(path)
-	stem := strings.TrimSuffix(path, ext)
 	if a.Partial > 0 {
-		stem += ".partial-" + strconv.Itoa(a.Partial)
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + ".partial-" + strconv.Itoa(a.Partial) + ext
 	}
-	if planned, ok := sniff.ByExt(ext); t.Ext != "" && (!ok || planned.MIME != t.MIME) {
-		ext = "." + t.Ext
+	return withExt(path, t)
+}
+
+// withExt gives a path the extension of what its bytes are, unless it has one of that type.
+func withExt(path string, t sniff.Type) string {
+	ext := filepath.Ext(path)
+	if planned, ok := sniff.ByExt(ext); t.Ext == "" || ok && planned.MIME == t.MIME {
+		return path
 	}
-	return stem + ext
+	return strings.TrimSuffix(path, ext) + "." + t.Ext
 }

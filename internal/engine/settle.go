@@ -54,7 +54,7 @@ func (s *session) sorted() []Asset {
 func (s *session) finals() int {
 	n := 0
 	for _, a := range s.assets {
-		if a.Partial == 0 {
+		if a.Partial == 0 && !a.NoPicture {
 			n++
 		}
 	}
@@ -68,6 +68,8 @@ func (s *session) verdict(final int, reply ImageReply, callErr error) *Error {
 	switch {
 	case s.lost != nil:
 		cause = s.lostError(callErr)
+	case cause == nil && s.stray != nil:
+		cause = s.stray
 	case cause == nil && len(s.links) > 0:
 		cause = s.elsewhere()
 	}
@@ -259,7 +261,7 @@ type sidecar struct {
 func (s *session) sidecars(res *Result, reply ImageReply) {
 	for i := range res.Assets {
 		a := &res.Assets[i]
-		if a.Partial > 0 || a.Spooled || a.Path == "" {
+		if a.Partial > 0 || a.Spooled || a.Path == "" || a.NoPicture {
 			continue
 		}
 		body := sidecar{

@@ -102,6 +102,6 @@ type Filter struct {
 // Options are the settings of Open.
 type Options struct {
 	Now         func() time.Time // nil = time.Now
-	BusyTimeout time.Duration    // how long to wait for another process's write; 0 = 10 s
+	BusyTimeout time.Duration    // how long to wait for another process's write; 0 = 1 min
 	KeepPrompts bool             // false: only length and hash of a prompt are stored
 }

@@ -14,10 +14,12 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"mediagen/internal/fault"
 )
 
 const (
-	defaultBusyTimeout = 10 * time.Second
+	defaultBusyTimeout = time.Minute        // fifty processes at once on a slow disk have been seen to need more than 10 s
 	fileMode           = fs.FileMode(0o600) // prompts and paths are private; SQLite gives -wal and -shm the same mode
 	dirMode            = fs.FileMode(0o700)
 )
@@ -32,6 +34,7 @@ type Journal struct {
 	// turn holds one token. Writers get it in the order in which they came, while the pool of database/sql serves
 	// whoever waits at random, so that among thousands one may wait until its time is up.
 	turn chan struct{}
+	file fs.FileInfo // of the open file
 }
 
 // Open opens the journal at path and creates it (0600, its directory 0700) if there is none. It brings an older schema
@@ -62,10 +65,25 @@ func open(ctx context.Context, path string, o Options, steps []string) (*Journal
 	}
 	j.db = sql.OpenDB(connector)
 	j.db.SetMaxOpenConns(1)
-	if err := j.start(ctx, steps); err != nil {
+	err = j.start(ctx, steps)
+	if err == nil {
+		j.file, err = os.Stat(j.path)
+	}
+	if err != nil {
 		return nil, errors.Join(j.fail(ctx, err), j.Close())
 	}
 	return j, nil
+}
+
+// inPlace makes sure that the open file is still the one at the path: what goes into a file that was removed is gone
+// with the process. A file that was cut to nothing is no journal either.
+func (j *Journal) inPlace() error {
+	now, err := os.Stat(j.path)
+	if err == nil && os.SameFile(now, j.file) && now.Size() > 0 {
+		return nil
+	}
+	return fault.Caused(fault.JournalBroken, err, "journal %s was removed or replaced while it was in use", j.path).
+		WithHint("its jobs are not known any more; do not run a paid request again before you have looked for its result")
 }
 
 // Close releases the file. The last process to close it folds the write-ahead log into it.

@@ -209,6 +209,9 @@ func (j *Journal) write(ctx context.Context, do func(*sql.Tx) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if err := j.inPlace(); err != nil {
+		return err
+	}
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

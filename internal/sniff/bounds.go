@@ -22,6 +22,10 @@ type Bounds struct {
 	TotalTime                                     time.Duration // one download from start to end
 	Idle                                          time.Duration // without a byte
 
+	// Replies of a provider, which are paid for and come whatever their size: far above what any model makes.
+	ReplyImage int64 // one picture
+	Reply      int64 // all of it
+
 	// Pictures, checked from the header before anything is decoded.
 	FramePixels int64 // one frame
 	TotalPixels int64 // all frames of an animation together
@@ -46,6 +50,8 @@ func DefaultBounds() Bounds {
 		SaveVideo:     4 << 30,
 		TotalTime:     15 * time.Minute,
 		Idle:          30 * time.Second,
+		ReplyImage:    256 << 20,
+		Reply:         2 << 30,
 		FramePixels:   100_000_000,
 		TotalPixels:   256_000_000,
 		Side:          16_384,

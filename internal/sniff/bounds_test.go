@@ -17,6 +17,7 @@ func TestDefaultBounds(t *testing.T) {
 		AudioDuration: 5 * time.Minute, FetchTimeout: 30 * time.Second,
 		SaveImage: 67_108_864, SaveAudio: 268_435_456, SaveDocument: 268_435_456, SaveVideo: 4_294_967_296,
 		TotalTime: 15 * time.Minute, Idle: 30 * time.Second,
+		ReplyImage: 268_435_456, Reply: 2_147_483_648, // ours: a reply is paid for, so they only end what never ends
 		FramePixels: 100_000_000, TotalPixels: 256_000_000, Side: 16_384, Frames: 500,
 		ShellImage: 50_000_000,
 	}

@@ -314,6 +314,28 @@ func TestCutBytes(t *testing.T) {
 	})
 }
 
+// TestMemoryIsBounded: what no disk takes is held up to a limit and no further.
+func TestMemoryIsBounded(t *testing.T) {
+	s := newSandbox(t)
+	mkdir(t, filepath.Join(s.dir, "tmp"))
+	t.Setenv("TMPDIR", filepath.Join(s.dir, "tmp"))
+	w := open(t, s.config())
+	target := plan(t, w, spec())
+	w.ops.write = func(*os.File, []byte) (int, error) { return 0, syscall.ENOSPC }
+	f := create(t, target, 0)
+	block := make([]byte, memoryLimit/4)
+	for i := range 5 {
+		if _, err := f.Write(block); (err != nil) != (i == 4) {
+			t.Fatalf("block %d: %v", i, err)
+		} else if i == 4 {
+			wantCode(t, err, fault.DiskFull)
+		}
+	}
+	if _, size := f.File(); size != memoryLimit {
+		t.Errorf("%d bytes are held, want %d", size, memoryLimit)
+	}
+}
+
 // TestMemoryThenCommit: a Temp whose bytes are in memory can be committed again once there is room.
 func TestMemoryThenCommit(t *testing.T) {
 	s := newSandbox(t)

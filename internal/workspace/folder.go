@@ -50,9 +50,9 @@ type folder struct {
 	ops  *ops
 }
 
-// sibling creates a temporary file beside name.
-func (d *folder) sibling(name string) (*os.File, string, error) {
-	tmp := path.Join(path.Dir(name), tempPrefix+rand.Text())
+// sibling creates a temporary file beside name. mark tells what it is for, "" for nothing that outlives a crash.
+func (d *folder) sibling(name, mark string) (*os.File, string, error) {
+	tmp := path.Join(path.Dir(name), tempPrefix+mark+rand.Text())
 	f, err := d.h.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, d.perm)
 	return f, tmp, err
 }
@@ -142,7 +142,7 @@ func (d *folder) verify(name string, want fs.FileInfo) error {
 
 // copyIn saves all of r under name: temporary sibling, copy, publish.
 func (d *folder) copyIn(name string, r io.Reader, overwrite bool) (size int64, sum string, err error) {
-	f, tmp, err := d.sibling(name)
+	f, tmp, err := d.sibling(name, "")
 	if err != nil {
 		return 0, "", err
 	}
@@ -220,7 +220,7 @@ func (d *folder) list(sub string) ([]fs.DirEntry, error) {
 
 // probe makes sure that a block can be written beside name, by writing one.
 func (d *folder) probe(name string) error {
-	f, tmp, err := d.sibling(name)
+	f, tmp, err := d.sibling(name, "")
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,8 @@ func (d *folder) free(sub string) (int64, bool) {
 	return n, ok
 }
 
-// sweep removes temporary files of ours that a crash left behind. It is a courtesy: what it cannot remove stays.
+// sweep removes temporary files of ours that a crash left behind, except whole pictures of a job, which were paid for
+// and which `jobs resume` can still save. It is a courtesy: what it cannot remove stays.
 func (d *folder) sweep(sub string, before time.Time) {
 	entries, err := d.list(sub)
 	if err != nil {
@@ -250,8 +251,11 @@ func (d *folder) sweep(sub string, before time.Time) {
 		if !strings.HasPrefix(e.Name(), tempPrefix) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			_ = d.h.Remove(path.Join(sub, e.Name()))
+		if info, err := e.Info(); err != nil || !info.ModTime().Before(before) {
+			continue
+		}
+		if name := path.Join(sub, e.Name()); !d.paidFor(name) {
+			_ = d.h.Remove(name)
 		}
 	}
 }

@@ -26,6 +26,12 @@ const (
 
 const tempSpoolPrefix = "mediagen-spool-"
 
+// memoryLimit bounds the bytes of one output that no disk takes.
+const memoryLimit = 64 << 20
+
+// errMemory is the end of the last place.
+var errMemory = errors.New("no disk takes the bytes, and memory holds no more of them")
+
 // errUnreadable marks a failure to read bytes back, which no other place can mend.
 var errUnreadable = errors.New("unreadable")
 
@@ -42,14 +48,14 @@ type sink struct {
 func (f *Temp) openSink(level int) (*sink, error) {
 	switch level {
 	case levelTarget:
-		file, name, err := f.t.dir.sibling(f.t.names.name(f.index, f.partial, ""))
+		file, name, err := f.t.dir.sibling(f.t.names.name(f.index, f.partial, ""), f.mark())
 		return &sink{level: level, dir: f.t.dir, f: file, name: name}, err
 	case levelSpool, levelTemp:
 		dir, err := f.t.w.spool(level)
 		if err != nil {
 			return nil, err
 		}
-		name := strconv.FormatInt(f.t.w.cfg.Now().Unix(), 10) + "-" + rand.Text() + ".part"
+		name := strconv.FormatInt(f.t.w.cfg.Now().Unix(), 10) + "-" + f.mark() + rand.Text() + ".part"
 		file, err := dir.h.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, dir.perm)
 		return &sink{level: level, dir: dir, f: file, name: name}, err
 	}
@@ -59,6 +65,9 @@ func (f *Temp) openSink(level int) (*sink, error) {
 // Write appends p.
 func (s *sink) Write(p []byte) (int, error) {
 	if s.level == levelMemory {
+		if len(s.mem)+len(p) > memoryLimit {
+			return 0, errMemory
+		}
 		s.mem = append(s.mem, p...)
 		return len(p), nil
 	}

@@ -38,7 +38,12 @@ type Target struct {
 	count     int // 0 for the spool
 	overwrite bool
 	spool     bool
+	tag       string // what the temporary files of the outputs are called by
 }
+
+// Tag gives the temporary files of the outputs the id of their job, so that Leftovers finds them should this process be
+// killed. It is called before the first Create.
+func (t *Target) Tag(id string) { t.tag = id }
 
 // Plan does everything that can fail before money is spent: it applies the policy to every planned name, creates the
 // directories, makes sure that they can be written to, that no output exists (unless Overwrite) and that NeedBytes are

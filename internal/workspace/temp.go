@@ -52,7 +52,8 @@ func (f *Temp) note(p []byte) {
 }
 
 // Write appends p. A full or broken disk is not an error here: the bytes move to the spool and writing goes on there,
-// and Commit tells. An error means that bytes already written cannot be read back any more, or that the Temp is closed.
+// and Commit tells. An error means that bytes already written cannot be read back any more, that no disk takes them and
+// memory holds no more, or that the Temp is closed.
 func (f *Temp) Write(p []byte) (int, error) {
 	if f.done {
 		return 0, errDone()
@@ -177,6 +178,9 @@ func (f *Temp) Abort() error {
 func (f *Temp) relocate(cause error) error {
 	if f.cause == nil {
 		f.cause = cause
+	}
+	if f.sink.level == levelMemory {
+		return fault.New(fault.DiskFull, "no disk takes the output, and memory holds at most %d bytes of it", memoryLimit)
 	}
 	for level := f.sink.level + 1; ; level++ {
 		err := f.moveTo(level)

@@ -108,7 +108,7 @@ func target(res *http.Response) string {
 // read dispatches on what the bytes are: a JSON object, a stream of events, a picture, or something that is no answer.
 // Content types of compatible servers and gateways are not to be relied on.
 func (r *receiver) read(res *http.Response) error {
-	in := bufio.NewReaderSize(res.Body, readBuffer)
+	in := bufio.NewReaderSize(http.MaxBytesReader(nil, res.Body, sniff.DefaultBounds().Reply), readBuffer)
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {
 		_, _ = in.Discard(3) // cannot fail: peeked
 	}
@@ -286,6 +286,7 @@ func (r *receiver) fail(err error) *engine.Error {
 	told, isTold := errors.AsType[*engine.Error](err)
 	sunk, isSunk := errors.AsType[*sinkError](err)
 	_, isOurs := errors.AsType[replyError](err)
+	tooLong, isTooLong := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case isSunk:
 		out = engine.AsError(sunk.cause).Bill(engine.BilledYes)
@@ -295,6 +296,9 @@ func (r *receiver) fail(err error) *engine.Error {
 	case isOurs:
 		out = r.c.errorf(engine.KindUnknownOutcome, codeUnusable, "%s; it may have been billed", err.Error()).
 			WithCause(err).Bill(engine.BilledMaybe)
+	case isTooLong:
+		out = r.c.errorf(engine.KindUnknownOutcome, codeUnusable, "the reply has more than %d bytes; it may have been billed",
+			tooLong.Limit).WithCause(err).Bill(engine.BilledMaybe)
 	default:
 		out = r.c.unknown(r.ctx, err)
 		if r.ctx.Err() == nil && !timedOut(err) {
