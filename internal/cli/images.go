@@ -79,6 +79,8 @@ func (f *imageFlags) check(cmd *cobra.Command, sh *shell) error {
 		return wrong("-o - prints no paths, so --print0 makes no sense")
 	case sh.Streams.OutTTY && !f.force:
 		return wrong("-o - would write picture bytes to the terminal; redirect stdout, or add --force")
+	case sh.Streams.OutNull:
+		return wrong("stdout is closed or the null device, so the picture of -o - would be lost; name a file with -o FILE")
 	}
 	return nil
 }

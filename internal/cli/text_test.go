@@ -274,3 +274,22 @@ func TestJobsListWarnsWhenCut(t *testing.T) {
 		t.Errorf("warned without cause: %q", b.errOut)
 	}
 }
+
+// TestStdoutThatLosesBytes refuses before anything is asked of the engine; a plan is no picture.
+func TestStdoutThatLosesBytes(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"images generate -o - x", "images generate -o - --force x", "images edit -i a.png -o - x",
+	} {
+		b := newBench(t, "")
+		b.deps.Streams.OutNull = true
+		b.wants(2, strings.Fields(line)...)
+		if len(b.eng.calls) != 0 {
+			t.Errorf("%s: %v", line, b.eng.calls)
+		}
+		if !strings.Contains(b.errOut.String(), "would be lost; name a file with -o FILE") {
+			t.Errorf("%s: stderr: %s", line, b.errOut)
+		}
+		b.wants(0, append(strings.Fields(line), "--dry-run")...)
+	}
+}

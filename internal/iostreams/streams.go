@@ -25,6 +25,8 @@ type Streams struct {
 
 	InTTY, OutTTY, ErrTTY bool // whether each is a terminal
 
+	OutNull bool // Out is the null device, where everything is lost
+
 	Color    bool // Out may carry colour codes
 	ErrColor bool // Err may carry colour codes
 	Dumb     bool // the terminal cannot move its cursor (TERM=dumb)
@@ -38,7 +40,8 @@ func System(getenv func(string) string) *Streams {
 	s := &Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
-		Dumb: getenv("TERM") == "dumb",
+		OutNull: isNull(os.Stdout),
+		Dumb:    getenv("TERM") == "dumb",
 	}
 	s.Color = colored(getenv, s.OutTTY)
 	s.ErrColor = colored(getenv, s.ErrTTY)
@@ -60,6 +63,17 @@ func Test(stdin string) (s *Streams, out, errOut *bytes.Buffer) {
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(fd(f)) }
+
+// isNull reports whether f is the null device. A stdout that was closed when the program started is one, too: the Go
+// runtime opens it in the place of a missing standard stream.
+func isNull(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 { // on Windows, a pipe compares equal to the null device
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
 
 func fd(f *os.File) int { return int(f.Fd()) }
 

@@ -58,6 +58,42 @@ func TestSystem(t *testing.T) {
 	if s.OutTTY != isTerminal(os.Stdout) {
 		t.Errorf("OutTTY = %v", s.OutTTY)
 	}
+	if s.OutNull != isNull(os.Stdout) {
+		t.Errorf("OutNull = %v", s.OutNull)
+	}
+}
+
+func TestIsNull(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, f := range []*os.File{r, w, null, file} {
+			_ = f.Close()
+		}
+	})
+	for _, f := range []*os.File{w, file} {
+		if isNull(f) {
+			t.Errorf("%s counts as the null device", f.Name())
+		}
+	}
+	if !isNull(null) {
+		t.Error("the null device does not count as one")
+	}
+	_ = null.Close()
+	if isNull(null) {
+		t.Error("a closed file counts as the null device")
+	}
 }
 
 func TestIsTerminal(t *testing.T) {
