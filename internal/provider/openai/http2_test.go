@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
@@ -234,5 +236,70 @@ func TestAReplyWhoseEndIsNotSaid(t *testing.T) {
 	}
 	if diff := cmp.Diff([][]byte{one}, out.final()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// leaving speaks HTTP/2 by hand: after the frames that when picks it says with a GOAWAY that it took no stream at all.
+// It counts the heads of requests.
+func leaving(t *testing.T, when func(http2.Frame) bool) (origin string, heads *atomic.Int32) {
+	t.Helper()
+	heads = &atomic.Int32{}
+	origin, _ = raw(t, func(_ int, c *net.TCPConn) {
+		if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
+			return
+		}
+		fr := http2.NewFramer(c, c)
+		_ = fr.WriteSettings()
+		for {
+			f, err := fr.ReadFrame()
+			if err != nil {
+				return
+			}
+			if _, head := f.(*http2.HeadersFrame); head {
+				heads.Add(1)
+			}
+			if when(f) {
+				_ = fr.WriteGoAway(0, http2.ErrCodeNo, nil)
+				_ = c.SetReadDeadline(time.Now().Add(time.Second)) // the client may leave the connection open
+			}
+		}
+	})
+	return origin, heads
+}
+
+// TestAServerThatAlwaysLeaves is not asked for ever, as net/http alone would do it: a request that a GOAWAY refuses is
+// safe to send again, and nothing says when to stop.
+func TestAServerThatAlwaysLeaves(t *testing.T) {
+	t.Parallel()
+	const size = 8 << 20
+	tests := []struct {
+		name string
+		when func(http2.Frame) bool
+	}{
+		{"at the head", func(f http2.Frame) bool { _, ok := f.(*http2.HeadersFrame); return ok }},
+		{"before it", func(f http2.Frame) bool { _, ok := f.(*http2.SettingsFrame); return ok }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			origin, heads := leaving(t, tt.when)
+			c := client(t, origin, func(c *openai.Config) {
+				transport := &http.Transport{Protocols: &http.Protocols{}}
+				transport.Protocols.SetUnencryptedHTTP2(true)
+				t.Cleanup(transport.CloseIdleConnections)
+				c.HTTPClient = &http.Client{Transport: transport}
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			in := &tracked{data: io.LimitReader(zeros{}, size)}
+			_, err := edit(ctx, c, newSink(), in.input("a.png", size))
+			in.end(t)
+			if _, got := told(t, err); got != broken {
+				t.Errorf("%v %v", got, err)
+			}
+			if n := heads.Load(); n > 3 {
+				t.Errorf("%d heads reached the server, want at most 3", n)
+			}
+		})
 	}
 }

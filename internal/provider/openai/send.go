@@ -68,20 +68,36 @@ func (d *delivery) refuse(req *http.Request, next option.MiddlewareNext) (*http.
 	return nil, d.answer
 }
 
-// errSent ends an attempt of net/http's own.
-var errSent = errors.New("the request was sent already")
+// Ends of an attempt of net/http's own.
+var (
+	errSent  = errors.New("the request was sent already")
+	errOften = errors.New("the server refused the request again and again")
+)
+
+// maxBodies is how often one attempt may begin to send its request. Two of them happen in good order: a server that is
+// about to restart refuses a request, and net/http asks for a body for the old connection and for the new one.
+const maxBodies = 3
 
 // once keeps net/http from sending a request again that was written whole: HTTP/2 does that after some resets of which
-// nobody knows what the server had done before. Before that, a second body is fine, for the server has half a request
-// at most. A 307 asks for a body, too, which is not used then, so this one fails only when it is read.
+// nobody knows what the server had done before. Before that, another body is fine, for the server has half a request
+// at most; but a server that refuses every head (GOAWAY, RFC 9113 section 6.8) would get one after the other, without
+// end. A 307 asks for a body, too, which is not used then, so the first one after the request fails only when it is
+// read.
 func (d *delivery) once(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	open := req.GetBody
 	if open == nil {
 		return next(req)
 	}
+	bodies, spent := 1, false
 	req.GetBody = func() (io.ReadCloser, error) {
-		if d.written.Load() {
+		switch bodies++; {
+		case d.written.Load() && !spent:
+			spent = true
 			return io.NopCloser(readerFunc(func([]byte) (int, error) { return 0, errSent })), nil
+		case d.written.Load():
+			return nil, errSent
+		case bodies > maxBodies:
+			return nil, errOften
 		}
 		return open()
 	}
