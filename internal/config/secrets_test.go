@@ -81,7 +81,7 @@ mcp: {token: t1}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			src := source(t)
-			src.SecretsFile = write(t, src.WorkDir+"/s.yaml", test.file)
+			src.SecretsFile = write(t, src.HomeDir+"/s.yaml", test.file)
 			c := load(t, src)
 			if diff := cmp.Diff(test.want, fromSecrets(t, c)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -127,7 +127,7 @@ func TestSecretsFileFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			src := source(t)
-			src.SecretsFile = write(t, src.WorkDir+"/s.yaml", test.file)
+			src.SecretsFile = write(t, src.HomeDir+"/s.yaml", test.file)
 			lines := refused(t, src)
 			if len(lines) != 1 {
 				t.Errorf("%d faults: %q", len(lines), lines)

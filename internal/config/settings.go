@@ -91,7 +91,7 @@ func bootstrapSettings() []Setting {
 		},
 		{
 			Key: "trust_base_url", Kind: KindBool, Flag: "trust-base-url", Default: false, Bootstrap: true,
-			Doc: "let a base URL from a file in the working directory receive keys from elsewhere",
+			Doc: "let a base URL from a file below the working directory get keys from elsewhere",
 		},
 	}
 }

@@ -35,25 +35,51 @@ type place struct {
 // origin of what the file says.
 func (p place) origin() origin { return origin{text: p.kind + " " + p.path, workDir: p.workDir} }
 
-// named returns the file that a flag or the environment names. One that a variable names by a relative path is a
-// different file in every directory, so it counts as one of the working directory.
+// named returns the file that a flag or the environment names.
 func (l *loader) named(key, kind string) (place, bool) {
 	f, ok := l.lookup(l.index[key])
 	if !ok {
 		return place{}, false
 	}
-	byFlag := strings.HasPrefix(f.origin.text, "flag ")
-	relative := !filepath.IsAbs(l.src.home(f.value.text))
-	return place{
-		kind: kind, path: l.src.absolute(f.value.text), named: true, workDir: !byFlag && relative,
-	}, true
+	path := l.src.absolute(f.value.text)
+	return place{kind: kind, path: path, named: true, workDir: l.inWorkDir(path)}, true
+}
+
+// own is the file of the config directory. It is the person's own, also when that directory is the working directory or
+// lies in it, as it does for whoever works in the home directory.
+func (l *loader) own(kind, name string) place {
+	return place{kind: kind, path: below(l.places.config, name)}
+}
+
+// inWorkDir reports whether a file lies in the working directory or below it, however its path is spelled: whoever can
+// write there can write its words. What lies in the config directory never does.
+func (l *loader) inWorkDir(path string) bool {
+	path = resolved(path)
+	return within(path, l.src.WorkDir) && !within(path, l.places.config)
+}
+
+// within reports whether a resolved path is dir or lies below it; nothing lies in a directory that there is none of.
+func within(path, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	rel, err := filepath.Rel(resolved(dir), path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved follows the links of a path. What is not there has none.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 func (l *loader) configPath() place {
 	if p, ok := l.named("config", configKind); ok {
 		return p
 	}
-	return place{kind: configKind, path: below(l.places.config, configName)}
+	return l.own(configKind, configName)
 }
 
 // candidates lists the files of one kind: the named one alone, else those of the working directory and of the config
@@ -62,8 +88,8 @@ func (l *loader) candidates(key, kind, name string) []place {
 	if p, ok := l.named(key, kind); ok {
 		return []place{p}
 	}
-	own := place{kind: kind, path: below(l.places.config, name)}
-	if !l.src.WorkDirFiles || l.src.WorkDir == "" || l.src.WorkDir == l.places.config {
+	own := l.own(kind, name)
+	if !l.src.WorkDirFiles || l.src.WorkDir == "" || resolved(l.src.WorkDir) == resolved(l.places.config) {
 		return []place{own}
 	}
 	return []place{{kind: kind, path: filepath.Join(l.src.WorkDir, name), workDir: true, auto: true}, own}

@@ -177,23 +177,84 @@ func TestBaseURLFromTheWorkingDirectory(t *testing.T) {
 	}
 }
 
-// A file that the person names is trusted; one that a variable names by a relative path is whatever lies in the
-// directory of the moment.
-func TestNamedFilesAndTrust(t *testing.T) {
+// TestPlaceOfANamedFile judges by where a file lies and not by how it is named.
+func TestPlaceOfANamedFile(t *testing.T) {
 	t.Parallel()
-	src := source(t)
-	path := write(t, src.WorkDir+"/p.env", "OPENAI_BASE_URL=https://gateway.example/v1\n")
-	src.Environ = []string{"OPENAI_API_KEY=k"}
-	load(t, withFlags(t, src, "--env-file", "p.env"))
-	src.Environ = []string{"OPENAI_API_KEY=k", "MEDIA_GEN_ENV_FILE=" + path}
-	load(t, src)
-	src.Environ = []string{"OPENAI_API_KEY=k", "MEDIA_GEN_ENV_FILE=p.env"}
-	contains(t, refused(t, src), "openai.base_url", "p.env", "env OPENAI_API_KEY")
+	const gateway = "OPENAI_BASE_URL=https://gateway.example/v1\n"
+	const inConfig = "openai: {base_url: https://gateway.example/v1}\n"
+	type at struct{ work, home, link string } // link is another name of the working directory
+	tests := []struct {
+		name    string
+		put     string // the file, below the directory that holds both others
+		text    string
+		args    func(at) []string
+		environ func(at) string
+		home    bool // the working directory is the home directory
+		refused bool
+	}{
+		{name: "flag, relative", put: "work/p", args: func(at) []string { return []string{"--env-file", "p"} }, refused: true},
+		{name: "flag, absolute", put: "work/p", args: func(a at) []string { return []string{"--env-file", a.work + "/p"} }, refused: true},
+		{name: "flag, through a link", put: "work/p", args: func(a at) []string { return []string{"--env-file", a.link + "/p"} }, refused: true},
+		{name: "flag, below", put: "work/sub/p", args: func(at) []string { return []string{"--env-file", "sub/p"} }, refused: true},
+		{name: "flag, beside", put: "p", args: func(at) []string { return []string{"--env-file", "../p"} }},
+		{name: "flag, a name that begins alike", put: "work2/p", args: func(at) []string { return []string{"--env-file", "../work2/p"} }},
+		{name: "variable, relative", put: "work/p", environ: func(at) string { return "MEDIA_GEN_ENV_FILE=p" }, refused: true},
+		{name: "variable, absolute", put: "work/p", environ: func(a at) string { return "MEDIA_GEN_ENV_FILE=" + a.work + "/p" }, refused: true},
+		{name: "variable, beside", put: "p", environ: func(at) string { return "MEDIA_GEN_ENV_FILE=../p" }},
+		{name: "config by flag", put: "work/c", text: inConfig, args: func(at) []string { return []string{"--config", "c"} }, refused: true},
+		{name: "config by variable", put: "work/c", text: inConfig, environ: func(a at) string { return "MEDIA_GEN_CONFIG=" + a.work + "/c" }, refused: true},
+		{name: "own files while at home", put: "home/.xdg/mediagen/config.yaml", text: inConfig, home: true},
+		{name: "own file, named, while at home", put: "home/.xdg/mediagen/.env", home: true, args: func(a at) []string {
+			return []string{"--env-file", a.home + "/.xdg/mediagen/.env"}
+		}},
+		{name: "another file at home", put: "home/p", home: true, args: func(at) []string { return []string{"--env-file", "~/p"} }, refused: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			a := at{root + "/work", root + "/home", root + "/link"}
+			write(t, a.work+"/x", "")
+			if err := os.Symlink(a.work, a.link); err != nil {
+				t.Skip(err)
+			}
+			if test.text == "" {
+				test.text = gateway
+			}
+			write(t, root+"/"+test.put, test.text)
+			src := config.Source{WorkDir: a.work, HomeDir: a.home}
+			if test.home {
+				src.WorkDir = a.home
+			}
+			src.Environ = []string{"OPENAI_API_KEY=k", "XDG_CONFIG_HOME=" + a.home + "/.xdg"}
+			if test.environ != nil {
+				src.Environ = append(src.Environ, test.environ(a))
+			}
+			var args []string
+			if test.args != nil {
+				args = test.args(a)
+			}
+			if src = withFlags(t, src, args...); !test.refused {
+				if c := load(t, src); c.OpenAI.BaseURL == "" {
+					t.Error("the file was not read")
+				}
+				return
+			}
+			contains(t, refused(t, src), "openai.base_url", "env OPENAI_API_KEY", "--trust-base-url")
+			load(t, withFlags(t, src, append(args, "--trust-base-url")...))
+		})
+	}
+}
 
-	write(t, src.WorkDir+"/c.yaml", "openai: {base_url: https://gateway.example/v1}\n")
-	src.Environ = []string{"OPENAI_API_KEY=k", "MEDIA_GEN_CONFIG=c.yaml"}
-	contains(t, refused(t, src), "openai.base_url", "c.yaml", "env OPENAI_API_KEY")
-	src.Environ = []string{"OPENAI_API_KEY=k"}
-	write(t, config.Path(src), "openai: {base_url: https://gateway.example/v1}\n")
-	load(t, src)
+// TestWorkingDirectoryByItsOtherName finds the working directory also where only the process has a name for it.
+func TestWorkingDirectoryByItsOtherName(t *testing.T) {
+	src := source(t)
+	write(t, src.WorkDir+"/p", "OPENAI_BASE_URL=https://gateway.example/v1\n")
+	t.Chdir(src.WorkDir)
+	const self = "/proc/self/cwd"
+	if _, err := os.Stat(self); err != nil {
+		t.Skip(err)
+	}
+	src.Environ = []string{"OPENAI_API_KEY=k", "MEDIA_GEN_ENV_FILE=" + self + "/p"}
+	contains(t, refused(t, src), "openai.base_url", self, "env OPENAI_API_KEY")
 }
