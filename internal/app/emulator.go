@@ -43,6 +43,9 @@ func (a *app) startEmulator(ctx context.Context, o cli.EmulatorOptions) (cli.Emu
 	case "-":
 		opt.Log = a.Streams.Err
 	default:
+		if !opens(o.Log, true) {
+			return nil, fault.New(fault.InvalidArgument, "the log %s is not a regular file; name a file, or - for stderr", o.Log)
+		}
 		f, err := os.OpenFile(o.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, fault.Caused(fault.IOFailed, err, "the log file %s cannot be opened", o.Log)

@@ -132,6 +132,7 @@ func TestEmulatorRefuses(t *testing.T) {
 		{2, "loopback", []string{"--addr", ":8089"}},
 		{2, "unknown fault", []string{"--fault", "boredom"}},
 		{1, "cannot be opened", []string{"--log", filepath.Join("no", "such", "dir")}},
+		{2, "is not a regular file", []string{"--log", t.TempDir()}},
 	} {
 		h := newHome(t)
 		r := h.wants(tc.code, tc.says, append([]string{"emulator"}, tc.args...)...)

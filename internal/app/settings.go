@@ -61,6 +61,9 @@ func (a *app) catalog() (*catalog.Catalog, error) {
 	if path == "" {
 		return a.builtIn(), nil
 	}
+	if !opens(path, false) {
+		return nil, fault.New(fault.ConfigInvalid, "catalog_file %s is not a regular file; name a YAML file with models", path)
+	}
 	f, err := os.Open(path) //nolint:gosec // the operator's own setting
 	if err != nil {
 		return nil, fault.Caused(fault.ConfigInvalid, err, "catalog_file %s cannot be read", path)

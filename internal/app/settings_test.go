@@ -191,7 +191,7 @@ func TestCatalogFile(t *testing.T) {
 		says string
 	}{
 		{"missing", func(h *home) string { return filepath.Join(h.work, "none.yaml") }, "cannot be read"},
-		{"a directory", func(h *home) string { return h.work }, "cannot be read"},
+		{"a directory", func(h *home) string { return h.work }, "is not a regular file"},
 		{"too large", func(h *home) string { return h.write("big.yaml", "# "+strings.Repeat("x", 1<<20)) }, "larger than 1048576 bytes"},
 		{"no YAML", func(h *home) string { return h.write("bad.yaml", "\tmodels") }, "bad.yaml"},
 		{"unknown key", func(h *home) string { return h.write("bad.yaml", "models:\n  - id: m\n    colour: red\n") }, "line 3"},

@@ -22,8 +22,22 @@ type facts struct {
 	readable bool // group or others have any right to it
 }
 
-// readFile reads path and looks at the file that it opened, not at the name. A pipe is read when the person named it,
-// for that is how a key store hands out secrets (process substitution); nothing else that is not a regular file is.
+// IsDescriptor reports whether a path names a file that the process was given open: /dev/stderr, or /dev/fd/63 in the
+// place of a process substitution. A pipe among them has somebody at its other end; one that lies in a directory may
+// have nobody, and whoever opens it waits.
+func IsDescriptor(path string) bool {
+	dir, name := filepath.Split(filepath.Clean(path))
+	switch dir {
+	case "/dev/":
+		return name == "stdin" || name == "stdout" || name == "stderr"
+	case "/dev/fd/", "/proc/self/fd/":
+		return true
+	}
+	return false
+}
+
+// readFile reads path and looks at the file that it opened, not at the name. With pipe, a pipe that the process was
+// given is read, for that is how a key store hands out secrets; nothing else that is not a regular file is.
 func readFile(path string, pipe bool) ([]byte, facts, error) {
 	f, symlink, err := openNoFollow(path)
 	if err != nil {
@@ -34,7 +48,7 @@ func readFile(path string, pipe bool) ([]byte, facts, error) {
 	if err != nil {
 		return nil, facts{}, withoutPath(err)
 	}
-	if pipe && info.Mode()&fs.ModeNamedPipe != 0 {
+	if pipe && info.Mode()&fs.ModeNamedPipe != 0 && IsDescriptor(path) {
 		data, err := readBounded(f)
 		return data, facts{}, err
 	}

@@ -112,8 +112,7 @@ func TestNoFilesBelowAFile(t *testing.T) {
 	contains(t, refused(t, withFlags(t, src, "--config", strings.Repeat("x", 5000))), "cannot be read: file name too long")
 }
 
-// A key store hands out secrets through a pipe (process substitution); it is read when it is named, and one that only
-// lies in the directory neither is nor blocks.
+// A key store hands out secrets through a pipe (process substitution).
 func TestPipes(t *testing.T) {
 	t.Parallel()
 	src := source(t)
@@ -137,11 +136,37 @@ func TestPipes(t *testing.T) {
 	if c := load(t, src); c.OpenAI.APIKey.Reveal() != "k" {
 		t.Error("the pipe was not read")
 	}
+}
 
-	src = source(t)
-	src.WorkDirFiles = true
-	if err := syscall.Mkfifo(src.WorkDir+"/.env", 0o600); err != nil {
+// TestPipesInADirectory may have nobody at their other end, or somebody who says nothing.
+func TestPipesInADirectory(t *testing.T) {
+	t.Parallel()
+	src := source(t)
+	fifo := src.WorkDir + "/.env"
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, load(t, src).Warnings(), src.WorkDir+"/.env is not read", "not a regular file")
+	silent, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	for _, flag := range []string{"--config", "--env-file", "--secrets-file"} {
+		contains(t, refused(t, withFlags(t, src, flag, fifo)), fifo+" cannot be read: is not a regular file")
+	}
+	src.WorkDirFiles = true
+	contains(t, load(t, src).Warnings(), fifo+" is not read", "not a regular file")
+}
+
+func TestIsDescriptor(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/dev/fd/63": true, "/proc/self/fd/3": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
+		"/dev/fd/../tty": false, "/dev/tty": false, "/dev/null": false, "/tmp/dev/fd/3": false, "dev/fd/3": false, "": false,
+		"/dev/fd/3/x": false, "/proc/self/cwd/x": false,
+	} {
+		if got := config.IsDescriptor(path); got != want {
+			t.Errorf("%q: %v, want %v", path, got, want)
+		}
+	}
 }
