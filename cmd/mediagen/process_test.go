@@ -189,7 +189,7 @@ func TestSignals(t *testing.T) {
 	tests := []struct {
 		name      string
 		slow      string
-		signals   []os.Signal
+		signals   []os.Signal // with a pause between two, but not between the last of three
 		wantCode  int
 		wantState string
 		wantFiles int
@@ -198,20 +198,27 @@ func TestSignals(t *testing.T) {
 		{"SIGTERM once: the paid request runs to its end", "slow-headers:2s", []os.Signal{syscall.SIGTERM}, 143, "landed", 1},
 		{"SIGINT twice: leaves at once", "slow-headers:60s", []os.Signal{os.Interrupt, os.Interrupt}, 130, "unknown", 0},
 		{"SIGTERM twice: leaves at once", "slow-headers:60s", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143, "unknown", 0},
+		{
+			"three signals: still notes and answers", "slow-headers:60s",
+			[]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, 130, "unknown", 0,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := newProgram(t, tt.slow)
-			cmd, _, errOut := p.command("images", "generate", "-o", "out/", "x")
+			cmd, out, errOut := p.command("images", "generate", "--json", "-o", "out/", "x")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			p.waitForSent()
 			start := time.Now()
-			for _, sig := range tt.signals {
+			for i, sig := range tt.signals {
 				if err := cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
+				}
+				if i == 1 && len(tt.signals) == 3 {
+					continue
 				}
 				time.Sleep(200 * time.Millisecond) //nolint:forbidigo // two signals at once would be one
 			}
@@ -223,6 +230,9 @@ func TestSignals(t *testing.T) {
 			}
 			if !strings.Contains(errOut.String(), "runs to its end") {
 				t.Errorf("the first signal was not explained: %s", errOut)
+			}
+			if !strings.Contains(out.String(), `"schema":"mediagen/1"`) {
+				t.Errorf("no object on stdout: %s", out)
 			}
 			if got := p.states(); len(got) != 1 || got[0] != tt.wantState {
 				t.Errorf("journal %v, want [%s]", got, tt.wantState)

@@ -11,11 +11,15 @@ import (
 	"mediagen/internal/engine"
 )
 
-// leaveTime is how long a process may take to note its job as unknown after the second signal.
-const leaveTime = 3 * time.Second
+// How long a process may take to note its job as unknown and to answer: after the second signal, and after the third,
+// which comes from somebody who is in a hurry.
+const (
+	leaveTime = 3 * time.Second
+	hurryTime = 500 * time.Millisecond
+)
 
 // Main runs the program and returns its exit code. The first SIGINT, SIGTERM or SIGHUP ends waiting, the second ends
-// paid requests that are under way, the third leaves at once.
+// paid requests that are under way, the third leaves almost at once.
 func Main(p Process) int {
 	soft, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -41,7 +45,7 @@ func watch(signals chan<- os.Signal) {
 	signal.Ignore(syscall.SIGPIPE)
 }
 
-// wait returns the program's exit code; after a second signal it does not wait for long.
+// wait returns the program's exit code; after a second signal it does not wait for long, and after a third hardly.
 func wait(done <-chan int, signals <-chan os.Signal, stop context.CancelCauseFunc, leave context.CancelFunc) int {
 	var late <-chan time.Time
 	code := 0
@@ -63,8 +67,8 @@ func wait(done <-chan int, signals <-chan os.Signal, stop context.CancelCauseFun
 			case 2:
 				leave()
 				late = time.After(leaveTime)
-			default:
-				return code
+			case 3:
+				late = time.After(hurryTime)
 			}
 			n++
 		}
