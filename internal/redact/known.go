@@ -14,6 +14,8 @@ const (
 	minKnown       = 4  // bytes of the shortest value that is looked for
 	minKnownBase64 = 5  // characters of the shortest base64 of a value that is looked for
 	minKnownLine   = 16 // bytes of the shortest line of a value of many lines that is looked for by itself
+	minKnownRest   = 12 // bytes of the shortest rest of a key that is looked for without its prefix
+	maxKnownRests  = 4  // prefixes that are taken off a key at most
 )
 
 // needles finds known strings in one pass. A bit for each pair of first bytes keeps the pass as fast as reading.
@@ -101,6 +103,7 @@ func variants(value string) []string {
 			}
 		}
 	}
+	forms = append(forms, rests(strings.TrimSpace(value))...)
 	all := slices.Clone(forms)
 	for _, form := range forms {
 		if len(form) < minKnown {
@@ -110,6 +113,24 @@ func variants(value string) []string {
 		all = append(all, encoded(form)...)
 	}
 	return all
+}
+
+// rests returns what follows each of the first separators of a key: who repeats one may leave out its prefix, sk- or
+// sk-proj-. A value with other characters than those of keys has no prefix.
+func rests(key string) []string {
+	var forms []string
+	if strings.ContainsFunc(key, func(r rune) bool { return r >= 0x80 || !inName[r] }) {
+		return nil
+	}
+	for range maxKnownRests {
+		at := strings.IndexAny(key, "-_")
+		if at < 0 || len(key)-at-1 < minKnownRest {
+			return forms
+		}
+		key = key[at+1:]
+		forms = append(forms, key)
+	}
+	return forms
 }
 
 // escaped returns a value as URLs and JSON carry it.

@@ -195,6 +195,36 @@ func TestScrubLinesOfAValue(t *testing.T) {
 	}
 }
 
+// TestScrubKeysWithoutTheirPrefix finds what is left of a key, plain and in base64.
+func TestScrubKeysWithoutTheirPrefix(t *testing.T) {
+	t.Parallel()
+	for key, tails := range map[string][]string{
+		"sk-Zx81qPl0Rt5uVw2y":                 {"Zx81qPl0Rt5uVw2y"},
+		"sk-proj-Zx81qPl0Rt5uVw2y":            {"proj-Zx81qPl0Rt5uVw2y", "Zx81qPl0Rt5uVw2y"},
+		"sk-svcacct-Zx81qPl0_Rt5uVw2yKm3nBv4": {"Zx81qPl0_Rt5uVw2yKm3nBv4", "Rt5uVw2yKm3nBv4"},
+	} {
+		s := redact.NewScrubber(redact.NewSecret(key))
+		for _, tail := range tails {
+			for before := range 3 {
+				text := strings.Repeat("u", before) + tail + ":p"
+				for _, in := range []string{
+					"key " + text, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
+				} {
+					if got := s.String(in); !strings.Contains(got, "[redacted]") || strings.Contains(got, tail) {
+						t.Errorf("%s: %s became %s", key, in, got)
+					}
+				}
+			}
+		}
+	}
+	s := redact.NewScrubber(redact.NewSecret("sk-proj-short-one"), redact.NewSecret("a pass-phrase of some length"))
+	for _, in := range []string{"short-one", "one", "phrase of some length"} {
+		if got := s.String(in); got != in {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+}
+
 func TestScrubRealRequest(t *testing.T) {
 	t.Parallel()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://u:pw@h/p?key=abcdef&x=1", http.NoBody)
