@@ -95,6 +95,9 @@ func Execute(ctx context.Context, d Deps, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
+		err = sh.lost
+	}
+	if err == nil {
 		return 0
 	}
 	sh.command = commandName(cmd)
@@ -127,6 +130,9 @@ type shell struct {
 	flags    globals
 	command  string   // "images generate"
 	warnings []string // with --json they wait for the envelope
+	lost     error    // help that stdout did not take
+
+	bounded context.Context //nolint:containedctx // ctx under the command's time limit; nil before there is one
 }
 
 // withEngine opens the engine for a command, tells what that had to say, and bounds the command's time.
@@ -138,6 +144,7 @@ func (sh *shell) withEngine(cmd *cobra.Command, run func(ctx context.Context, s 
 	sh.warn(s.Warnings)
 	ctx, cancel := s.bound(sh.ctx)
 	defer cancel()
+	sh.bounded = ctx
 	return run(ctx, s)
 }
 

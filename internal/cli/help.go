@@ -18,9 +18,9 @@ const exitCodes = "exit-codes"
 // dressHelp gives every command our help: what it does, examples first, EXIT STATUS last. -h is the short form.
 func (sh *shell) dressHelp(root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		sh.writeHelp(cmd.OutOrStdout(), cmd, isShort(args))
+		sh.lost = sh.writeHelp(cmd.OutOrStdout(), cmd, isShort(args)) // Cobra takes no error from here
 	})
-	root.SetUsageFunc(func(cmd *cobra.Command) error { sh.writeHelp(cmd.OutOrStderr(), cmd, true); return nil })
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return sh.writeHelp(cmd.OutOrStderr(), cmd, true) })
 }
 
 // isShort reports whether help was asked for with -h.
@@ -37,7 +37,7 @@ func newHelp() *cobra.Command {
 		Use: "help [COMMAND...]", Short: "Show the help of a command, or a help topic",
 		Long:        "Show the whole help of a command, as --help does, or a help topic.",
 		Example:     "  mediagen help images generate\n  mediagen help exit-codes",
-		Annotations: map[string]string{exitCodes: exitStatus(0, 2)},
+		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2)},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -65,7 +65,7 @@ func newHelp() *cobra.Command {
 // ExitStatus returns the command's EXIT STATUS section, or "".
 func ExitStatus(cmd *cobra.Command) string { return cmd.Annotations[exitCodes] }
 
-func (sh *shell) writeHelp(w io.Writer, cmd *cobra.Command, short bool) {
+func (sh *shell) writeHelp(w io.Writer, cmd *cobra.Command, short bool) error {
 	var b strings.Builder
 	section := func(title, body string) {
 		if body = strings.TrimRight(body, "\n"); body != "" {
@@ -95,7 +95,7 @@ func (sh *shell) writeHelp(w io.Writer, cmd *cobra.Command, short bool) {
 			b.WriteString("\n" + s + "\n")
 		}
 	}
-	_, _ = io.WriteString(w, b.String()) // help has nowhere to report a broken stdout
+	return write(w, b.String())
 }
 
 const helpWidth = 110 // columns

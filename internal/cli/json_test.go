@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -241,7 +242,8 @@ func TestJQFailsOnTheResult(t *testing.T) {
 func TestBrokenStdout(t *testing.T) {
 	t.Parallel()
 	for _, line := range append(commands(), "images generate -o - x", "images generate -0 x", "images generate --jq .ok x",
-		"policy test a.png --json", "doctor --json", "emulator") {
+		"policy test a.png --json", "doctor --json", "emulator",
+		"--help", "images", "images -h", "images generate --help", "help", "help jobs list", "help exit-codes") {
 		b := newBench(t, "").ready()
 		if line == "images generate --dry-run x" {
 			b.eng.result.Plan = &engine.Plan{N: 1}
@@ -256,7 +258,7 @@ func TestBrokenStdout(t *testing.T) {
 		if !strings.Contains(b.errOut.String(), "stdout") {
 			t.Errorf("%s: stderr does not name stdout: %s", line, b.errOut)
 		}
-		paid := strings.HasPrefix(line, "images") && !strings.Contains(line, "-o -") && !strings.Contains(line, "dry-run")
+		paid := strings.HasPrefix(line, "images ") && strings.HasSuffix(line, "x") && !strings.Contains(line, "-o -") && !strings.Contains(line, "dry-run")
 		if paid && !strings.Contains(b.errOut.String(), "/work/here/out/a.png") {
 			t.Errorf("%s: stderr does not name the picture: %s", line, b.errOut)
 		}
@@ -295,4 +297,31 @@ func TestBrokenStderr(t *testing.T) {
 	}
 	b.eng.err = engine.Errorf(engine.KindUnavailable, "down", "down")
 	b.wants(7, "images", "generate", "x")
+}
+
+// TestEndlessFilter ends with the time limit and with a signal, and what came before those does not stop the answer.
+func TestEndlessFilter(t *testing.T) {
+	t.Parallel()
+	const endless = "last(range(1e12))"
+	b := newBench(t, "")
+	b.session.Timeout = 50 * time.Millisecond
+	b.wants(1, "images", "generate", "--jq", endless, "x")
+	if text := b.errOut.String(); !strings.Contains(text, "--jq") || !strings.Contains(text, "deadline") {
+		t.Errorf("stderr: %s", text)
+	}
+
+	ctx, stop := context.WithCancelCause(t.Context())
+	b = newBench(t, "")
+	b.ctx = ctx
+	timer := time.AfterFunc(50*time.Millisecond, func() { stop(&cli.Signal{Kind: engine.KindInterrupted}) })
+	defer timer.Stop()
+	b.wants(130, "images", "generate", "--jq", endless, "x")
+
+	b = newBench(t, "")
+	b.ctx = signalled(t, engine.KindTerminated)
+	b.wants(143, "images", "generate", "--jq", ".error.exit", "x")
+	if got := b.out.String(); got != "143\n" {
+		t.Errorf("stdout %q", got)
+	}
+	b.wants(143, "images", "generate", "--jq", endless, "x")
 }

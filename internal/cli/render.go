@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/itchyny/gojq"
 
@@ -136,7 +138,9 @@ func (sh *shell) filter(e envelope) error {
 	if err := dec.Decode(&v); err != nil {
 		return err
 	}
-	for it := code.Run(v); ; {
+	ctx, cancel := sh.filterTime()
+	defer cancel()
+	for it := code.RunWithContext(ctx, v); ; {
 		out, ok := it.Next()
 		if !ok {
 			return nil
@@ -158,6 +162,24 @@ func (sh *shell) filter(e envelope) error {
 			return err
 		}
 	}
+}
+
+// filterGrace is how long --jq may take over an answer that comes after a signal or after the time limit.
+const filterGrace = 2 * time.Second
+
+// filterTime bounds an expression, which may have no end, by the command's own context. One that has ended already must
+// not cost the answer.
+func (sh *shell) filterTime() (context.Context, context.CancelFunc) {
+	if sh.bounded != nil && sh.bounded.Err() == nil {
+		return context.WithCancel(sh.bounded)
+	}
+	if sh.bounded == nil && sh.ctx.Err() == nil {
+		return context.WithCancel(sh.ctx)
+	}
+	if sh.ctx.Err() == nil {
+		return context.WithTimeout(sh.ctx, filterGrace)
+	}
+	return context.WithTimeout(context.WithoutCancel(sh.ctx), filterGrace)
 }
 
 // brokenOutput is an answer that could not be given on stdout, so that stderr has to tell.
