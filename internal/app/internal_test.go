@@ -46,10 +46,6 @@ func TestWait(t *testing.T) {
 			"three, the command hangs", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, 0,
 			ends{130, 3*time.Second + hurryTime, engine.KindInterrupted, true},
 		},
-		{
-			"more change nothing", []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM, os.Interrupt}, 0,
-			ends{130, 3*time.Second + hurryTime, engine.KindInterrupted, true},
-		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
