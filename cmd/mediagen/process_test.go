@@ -200,7 +200,8 @@ func TestSignals(t *testing.T) {
 		{"SIGTERM twice: leaves at once", "slow-headers:60s", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143, "unknown", 0},
 		{
 			"three signals: still notes and answers", "slow-headers:60s",
-			[]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, 130, "unknown", 0,
+			[]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP},
+			130, "unknown", 0,
 		},
 	}
 	for _, tt := range tests {

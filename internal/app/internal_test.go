@@ -39,11 +39,15 @@ func TestWait(t *testing.T) {
 		{"two, the command hangs", []os.Signal{os.Interrupt, os.Interrupt}, 0, ends{130, 2*time.Second + leaveTime, engine.KindInterrupted, true}},
 		{"two kinds: the first counts", []os.Signal{syscall.SIGTERM, os.Interrupt}, 0, ends{143, 2*time.Second + leaveTime, engine.KindTerminated, true}},
 		{
-			"three, the command ends", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, 3*time.Second + hurryTime/2,
+			"three, the command ends",
+			[]os.Signal{os.Interrupt, os.Interrupt, os.Interrupt},
+			3*time.Second + hurryTime/2,
 			ends{5, 3*time.Second + hurryTime/2, engine.KindInterrupted, true},
 		},
 		{
-			"three, the command hangs", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, 0,
+			"three, the command hangs",
+			[]os.Signal{os.Interrupt, os.Interrupt, os.Interrupt},
+			0,
 			ends{130, 3*time.Second + hurryTime, engine.KindInterrupted, true},
 		},
 	} {

@@ -62,7 +62,8 @@ func (a *app) catalog() (*catalog.Catalog, error) {
 		return a.builtIn(), nil
 	}
 	if !opens(path, false) {
-		return nil, fault.New(fault.ConfigInvalid, "catalog_file %s is not a regular file; name a YAML file with models", path)
+		return nil, fault.New(fault.ConfigInvalid, "catalog_file %s is not a regular file; name a YAML file with models",
+			path)
 	}
 	f, err := os.Open(path) //nolint:gosec // the operator's own setting
 	if err != nil {

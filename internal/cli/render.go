@@ -123,6 +123,8 @@ func parseJQ(expr string) (*gojq.Code, error) {
 }
 
 // filter prints each value that the expression yields: strings raw, everything else as JSON.
+//
+//nolint:contextcheck,nolintlint // sh carries the context; the linter obeys this by itself, so it counts as unused
 func (sh *shell) filter(e envelope) error {
 	code, err := parseJQ(sh.flags.jq)
 	if err != nil {
