@@ -94,9 +94,8 @@ func bySize(m Model, prices map[string]USD, size string, e *Estimate) (USD, stri
 
 // outputTokens finds the image output tokens of one picture in the model's own table or in the borrowed one.
 func (c *Catalog) outputTokens(m Model, p ImageParams, e *Estimate) (int64, string) {
-	owner := m
+	owner := c.tokensOwner(m)
 	if m.Price.TokensFrom != "" {
-		owner, _ = c.Lookup(m.Price.TokensFrom) // its row and table were checked when the file was read
 		e.note("token table of " + m.Price.TokensFrom + " assumed")
 	}
 	size, quality, best := p.Size, p.Quality, int64(0)
@@ -120,6 +119,28 @@ func (c *Catalog) outputTokens(m Model, p ImageParams, e *Estimate) (int64, stri
 		e.note("tokens of " + size + " taken from its mirror image")
 	}
 	return best, ""
+}
+
+// OutputTokens returns the image output tokens of one picture, of a size and quality that are given in words, from the
+// model's own table or the borrowed one. It is false where no figure is known; "auto" has none. Partial pictures are not
+// included.
+func (c *Catalog) OutputTokens(model, size, quality string) (tokens int64, known bool) {
+	m, ok := c.Lookup(model)
+	if !ok || m.Price == nil {
+		return 0, false
+	}
+	tokens, known = c.tokensOwner(m).Price.OutputTokens[size][quality]
+	return tokens, known
+}
+
+// tokensOwner is the model whose token table counts for m, which has a price: itself or the one that it borrows from,
+// whose row and table were checked when the file was read.
+func (c *Catalog) tokensOwner(m Model) Model {
+	if m.Price.TokensFrom == "" {
+		return m
+	}
+	owner, _ := c.Lookup(m.Price.TokensFrom)
+	return owner
 }
 
 func (e *Estimate) note(text string) { e.Why = strings.TrimPrefix(e.Why+"; "+text, "; ") }

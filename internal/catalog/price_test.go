@@ -150,6 +150,29 @@ func TestTablesMatchPublishedPrices(t *testing.T) {
 	}
 }
 
+func TestOutputTokens(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, model, size, quality string
+		want                       int64
+		known                      bool
+	}{
+		{"own table", "gpt-image-2", "1024x1536", "high", 5500, true},
+		{"alias", "gpt-image-2-2026-04-21", "1024x1024", "low", 200, true},
+		{"borrowed table", "gpt-image-2.6-flare", "1536x1024", "medium", 1367, true},
+		{"auto has none", "gpt-image-2", "1024x1024", "auto", 0, false},
+		{"no such size", "gpt-image-2", "2048x2048", "high", 0, false},
+		{"priced by picture", "gemini-nano-banana-2.1", "1K", "", 0, false},
+		{"no price", "dall-e-3", "1024x1024", "high", 0, false},
+		{"no row", "my-own-model", "1024x1024", "high", 0, false},
+	} {
+		got, known := builtin(t).OutputTokens(tt.model, tt.size, tt.quality)
+		if got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, %v, want %d, %v", tt.name, got, known, tt.want, tt.known)
+		}
+	}
+}
+
 func TestEstimateImage(t *testing.T) {
 	t.Parallel()
 	const flare, two = "gpt-image-2.6-flare", "gpt-image-2"

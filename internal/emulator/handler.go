@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mediagen/internal/catalog"
 	"mediagen/internal/emulator/drawing"
 )
 
@@ -19,6 +20,7 @@ type service struct {
 	log     *requestLog
 	faults  *faultBook
 	painter *drawing.Painter
+	catalog *catalog.Catalog // for the tokens of pictures
 	shelf   *shelf
 	serial  atomic.Int64
 
@@ -44,6 +46,10 @@ func newService(o Options) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
+	cat, err := catalog.New(nil)
+	if err != nil {
+		return nil, err
+	}
 	now := o.Now
 	if now == nil {
 		now = time.Now
@@ -53,6 +59,7 @@ func newService(o Options) (*service, error) {
 		log:     &requestLog{w: o.Log},
 		faults:  newFaultBook(o.Faults),
 		painter: p,
+		catalog: cat,
 		shelf:   newShelf(),
 		foreignOrigin: func(context.Context) (string, error) {
 			return "http://pictures.emulator.invalid", nil

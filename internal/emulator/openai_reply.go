@@ -107,7 +107,7 @@ func (x *exchange) end(how cut) {
 // envelope returns the JSON before and behind the items of the data list.
 func (x *exchange) envelope(j *imageJob, n int) (head, tail []byte) {
 	p := j.params
-	u := countUsage(p, j.inputs(), n, true)
+	u := countUsage(x.s.catalog, p, j.inputs(), n, true)
 	u.OutputDetails = &usageDetails{Image: u.Output}
 	head = encodeJSON(replyHead{Created: x.s.now().Unix(), Background: p.Background})
 	tail = encodeJSON(replyTail{

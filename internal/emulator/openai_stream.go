@@ -46,7 +46,7 @@ func (x *exchange) stream(j *imageJob, n int) {
 		if x.spoilStream(out) {
 			return
 		}
-		u := countUsage(j.params, j.inputs(), 1, i == 0)
+		u := countUsage(x.s.catalog, j.params, j.inputs(), 1, i == 0)
 		x.event(out, j, "completed", pic, eventTail{Usage: &u, Safety: orNull(j.params.Safety)})
 		if out.err != nil {
 			x.hangUp()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mediagen/internal/catalog"
 )
 
 // TestFreeSizes compares the rule with its definition: edges divisible by 16, at most 3840, aspect 1:3 to 3:1, 655,360 to
@@ -207,13 +209,17 @@ func TestRulesNameKnownParameters(t *testing.T) {
 // TestStreamUsageSumsUp holds that the events of a stream together count what one JSON reply counts.
 func TestStreamUsageSumsUp(t *testing.T) {
 	t.Parallel()
+	cat, err := catalog.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	inputs := []input{{width: 1024, height: 1024}, {width: 300, height: 2000}}
 	for n := 1; n <= maxPictures; n++ {
 		p := imageParams{Prompt: "a fox", Quality: "high", Width: 1536, Height: 1024, Partials: n % 4}
-		whole := countUsage(p, inputs, n, true)
+		whole := countUsage(cat, p, inputs, n, true)
 		var sum usage
 		for i := range n {
-			u := countUsage(p, inputs, 1, i == 0)
+			u := countUsage(cat, p, inputs, 1, i == 0)
 			sum.Input += u.Input
 			sum.Output += u.Output
 			sum.Total += u.Total

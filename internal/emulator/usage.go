@@ -2,10 +2,14 @@ package emulator
 
 import (
 	"math"
+	"strconv"
 	"unicode/utf8"
+
+	"mediagen/internal/catalog"
 )
 
-// usage is OpenAI's token count of a picture request. The numbers are plausible, not a vendor's.
+// usage is OpenAI's token count of a picture request. Output that the catalog has tokens for counts those, so that an
+// estimate can be held against the reply; the other numbers are plausible, not a vendor's.
 type usage struct {
 	Input         int           `json:"input_tokens"`
 	Output        int           `json:"output_tokens"`
@@ -19,12 +23,9 @@ type usageDetails struct {
 	Image int `json:"image_tokens"`
 }
 
-// partialTokens is what one partial image adds (OpenAI's guide).
-const partialTokens = 100
-
 // countUsage counts for n pictures. withInput false leaves the input out: in a stream of several pictures the first
 // event carries it, so that the sum over all events is the request's.
-func countUsage(p imageParams, inputs []input, n int, withInput bool) usage {
+func countUsage(cat *catalog.Catalog, p imageParams, inputs []input, n int, withInput bool) usage {
 	var u usage
 	if withInput {
 		u.InputDetails.Text = textTokens(p.Prompt)
@@ -33,7 +34,7 @@ func countUsage(p imageParams, inputs []input, n int, withInput bool) usage {
 		}
 	}
 	u.Input = u.InputDetails.Text + u.InputDetails.Image
-	u.Output = n * (outputTokens(p) + partialTokens*p.Partials)
+	u.Output = n * (outputTokens(cat, p) + partialTokens(cat, p.Model)*p.Partials)
 	u.Total = u.Input + u.Output
 	return u
 }
@@ -52,16 +53,46 @@ func inputTokens(in input, fidelity string) int {
 	return n
 }
 
-// outputTokens counts one picture. The square sizes follow the published price per picture divided by the price per
-// token (gpt-image-2: 0.006, 0.053, 0.211 at 30 per million; the first generation published counts), other sizes
-// their area.
-func outputTokens(p imageParams) int {
-	square := map[string]float64{"low": 200, "medium": 1767, "high": 7033, "xhigh": 10550, "max": 14066}
-	if familyOf(p.Model).fixedSizes {
-		square = map[string]float64{"low": 272, "medium": 1056, "high": 4160}
+// The model whose tokens stand for those of models that the catalog has none for, and the size that all have tokens for.
+const (
+	tokenTable = "gpt-image-2"
+	square     = "1024x1024"
+)
+
+// tableOf returns the model in whose tokens the pictures of a model are counted.
+func tableOf(cat *catalog.Catalog, model string) string {
+	if _, known := cat.OutputTokens(model, square, "high"); known {
+		return model
 	}
-	area := float64(p.Width*p.Height) / (1024 * 1024)
-	return int(math.Ceil(square[p.Quality] * area))
+	return tokenTable
+}
+
+// partialTokens is what one partial image adds.
+func partialTokens(cat *catalog.Catalog, model string) int {
+	m, _ := cat.Lookup(tableOf(cat, model)) // has tokens, hence a row with a price
+	return int(m.Price.PartialTokens)
+}
+
+// outputTokens counts one picture as the catalog does. Where that knows no figure, the qualities above high count one
+// and a half times and twice as much as high, and a size counts its area in squares of 1024.
+func outputTokens(cat *catalog.Catalog, p imageParams) int {
+	model, size := tableOf(cat, p.Model), strconv.Itoa(p.Width)+"x"+strconv.Itoa(p.Height)
+	if n, known := cat.OutputTokens(model, size, p.Quality); known {
+		return int(n)
+	}
+	quality, factor := p.Quality, 1.0
+	switch quality {
+	case "xhigh":
+		quality, factor = "high", 1.5
+	case "max":
+		quality, factor = "high", 2
+	}
+	n, known := cat.OutputTokens(model, size, quality)
+	if !known {
+		n, _ = cat.OutputTokens(model, square, quality)
+		factor *= float64(p.Width*p.Height) / (1024 * 1024)
+	}
+	return int(math.Ceil(float64(n) * factor))
 }
 
 // svgUsage is the bill of the model that wrote an SVG, beside the picture model's.
