@@ -280,10 +280,13 @@ func (r Rule) span() string {
 }
 
 // Warnings says what a caller should know of a request that passed CheckImage: limits that are not known, a model
-// that ends soon, and what the vendor calls experimental or a preview.
+// that ends soon, and what the vendor calls experimental or a preview. A model that has ended gets here on another
+// server than its vendor's only: that it ended then matters more than what is not known of it.
 func (m Model) Warnings(r ImageParams, now time.Time) []string {
 	var list []string
-	if m.Permissive {
+	if gone, ok := m.Retired(now); ok {
+		list = append(list, gone.String()+" (a server of another vendor may still serve it)")
+	} else if m.Permissive {
 		list = append(list, "the limits and the price of model "+m.ID+" are not known; the request is sent as it is")
 	}
 	if w := m.retiring(now); w != "" {

@@ -345,6 +345,12 @@ func TestWarnings(t *testing.T) {
 			ImageParams{},
 			[]string{"model gemini-2.5-flash-image may end or have ended any day since 2026-10-02; use gemini-nano-banana-2.1"},
 		},
+		{"gpt-image-1", ImageParams{}, []string{
+			"model gpt-image-1 was retired on 2026-10-23; use gpt-image-2.6-sunburst (a server of another vendor may still serve it)",
+		}},
+		{"dall-e-3", ImageParams{}, []string{
+			"model dall-e-3 was retired on 2026-05-12; use gpt-image-2.6-flare (a server of another vendor may still serve it)",
+		}},
 		{
 			"gpt-image-9",
 			ImageParams{Size: "5x5"},

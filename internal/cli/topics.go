@@ -56,7 +56,8 @@ The answer was lost    exit 8. The request was sent and may be billed. It is not
                        --state unknown" shows it with the provider's request id.
 The disk was full      exit 1. The paid picture lies in the spool, and the message names it. Free some space, then
                        "mediagen jobs resume ID".
-A model is gone        exit 10. "mediagen models list --all" names what replaces it.
+A model is gone        exit 10 on its vendor's own host, a warning on another server, which may still serve it.
+                       "mediagen models list --all" names what replaces it.
 Blocked                exit 5. This is final for that prompt.
 Ctrl-C                 the first stops the wait and lets a paid request run to its end, the second leaves at once; the
                        job is then "unknown" in "mediagen jobs list".

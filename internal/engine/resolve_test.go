@@ -159,9 +159,10 @@ func TestRetired(t *testing.T) {
 		r := newRig(t, options{providers: []engine.ImageProvider{f}})
 		req := engine.NewGenerateImages()
 		req.Prompt, req.Model = secretPrompt, "gpt-image-1"
-		_, err := r.GenerateImages(t.Context(), req, engine.Output{}, nil)
+		res, err := r.GenerateImages(t.Context(), req, engine.Output{}, nil)
 		if !native {
 			must(t, err)
+			contains(t, strings.Join(res.Warnings, "\n"), "retired on 2026-10-23; use gpt-image-2.6-sunburst")
 			continue
 		}
 		e := wantError(t, err, engine.KindModelRetired, "model_retired", engine.BilledNo)
