@@ -80,6 +80,9 @@ func (sh *shell) fail(err error) int {
 		head += ": " + sh.command
 	}
 	sh.note(head + ": " + e.Error())
+	if e.RequestID != "" {
+		sh.note("request id: " + e.RequestID)
+	}
 	if hint := sh.hint(e, err); hint != "" {
 		sh.note("hint: " + hint)
 	}
@@ -118,9 +121,6 @@ func (sh *shell) hint(e *engine.Error, err error) string {
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return "see: " + strings.TrimSpace("mediagen "+sh.command) + " --help"
-	}
-	if e.RequestID != "" {
-		return "the provider's request id is " + e.RequestID
 	}
 	return ""
 }

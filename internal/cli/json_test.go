@@ -152,9 +152,28 @@ func TestJSONOfPaidFailures(t *testing.T) {
 	if got := b.out.String(); got != `[1.5,"req_1","openai",null]`+"\n" {
 		t.Errorf("stdout %q", got)
 	}
-	b.wants(6, "images", "generate", "x")
-	if want := "mediagen: images generate: openai: slow down\nhint: the provider's request id is req_1\n"; b.errOut.String() != want {
-		t.Errorf("stderr %q, want %q", b.errOut, want)
+}
+
+// TestRequestIDForPeople stands beside the hint, whatever kind of failure it is, and never leads to a false line.
+func TestRequestIDForPeople(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, id, hint, want string }{
+		{"neither", "", "", "openai: no\n"},
+		{"hint", "", "wait", "openai: no\nhint: wait\n"},
+		{"id", "req_1", "", "openai: no\nrequest id: req_1\n"},
+		{"both", "req_1", "wait", "openai: no\nrequest id: req_1\nhint: wait\n"},
+		{"a secret", "sk-canary", "", "openai: no\nrequest id: [redacted]\n"},
+	} {
+		for _, kind := range []engine.Kind{engine.KindBlocked, engine.KindRateLimited, engine.KindUnknownOutcome} {
+			b := newBench(t, "")
+			b.eng.err = &engine.Error{
+				Kind: kind, Code: "x", Message: "no", Provider: "openai", RequestID: tc.id, Hint: tc.hint,
+			}
+			b.run("images", "generate", "x")
+			if want := "mediagen: images generate: " + tc.want; b.errOut.String() != want {
+				t.Errorf("%s, %s: stderr %q, want %q", tc.name, kind, b.errOut, want)
+			}
+		}
 	}
 }
 
