@@ -144,7 +144,7 @@ func isName(text string, limit int, punctuation string) bool {
 // refused turns an error reply into our terms.
 func (c *Client) refused(a *answer, call engine.ImageCall) failure {
 	said := listen(a.body, a.header)
-	rule := ruleFor(a.status, said)
+	rule := ruleFor(a.status, said, c.cfg.APIKey.IsSet())
 	code := c.codeOr(said.code, fault.Code("http_"+strconv.Itoa(a.status)))
 	if strings.Contains(strings.ToLower(said.message), "must be verified") {
 		code = "organization_unverified"
@@ -167,6 +167,8 @@ func statusLine(status int) string {
 func (c *Client) statusMessage(status int, said said, call engine.ImageCall) string {
 	head := statusLine(status)
 	switch {
+	case status == http.StatusUnauthorized && !c.cfg.APIKey.IsSet():
+		return head + ": no key was sent"
 	case status == http.StatusUnauthorized:
 		return head + ": the key was refused" // the server's words repeat a part of the key
 	case said.message == "":

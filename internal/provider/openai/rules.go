@@ -17,17 +17,21 @@ type rule struct {
 
 const (
 	blockedHint = "this is final for this prompt and these inputs; change them before sending anything again"
-	keyHint     = "check the key with: mediagen doctor"
+	keyHint     = "the server does not take this key; mediagen doctor names the file or variable that it comes from"
+	noKeyHint   = "no key was sent; set OPENAI_API_KEY"
 	accessHint  = "the key has no access; use another project, or verify the organisation (which takes up to 30 minutes)"
 	quotaHint   = "check the plan and the billing limits of the account"
 	modelHint   = "see the models with: mediagen models list"
 )
 
-// ruleFor finds the rule of an error reply.
-func ruleFor(status int, said said) rule {
+// ruleFor finds the rule of an error reply to a request that was sent with or without a key.
+func ruleFor(status int, said said, keyed bool) rule {
 	r, ok := said.rule()
 	if !ok {
 		r = byStatus(status)
+	}
+	if r.kind == engine.KindAuth && !keyed {
+		r.hint = noKeyHint
 	}
 	return r
 }

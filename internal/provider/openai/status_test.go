@@ -14,6 +14,7 @@ import (
 
 	"mediagen/internal/engine"
 	"mediagen/internal/provider/openai"
+	"mediagen/internal/redact"
 )
 
 // answering serves one fixed answer.
@@ -229,6 +230,37 @@ func TestErrorReplies(t *testing.T) {
 				t.Errorf("%d requests, want %d", posts, max(tt.posts, 1))
 			}
 		})
+	}
+}
+
+// TestRefusedKey tells a key that was refused from one that was not there, and promises nothing that the doctor does not
+// do: it names where the key comes from and asks no server.
+func TestRefusedKey(t *testing.T) {
+	t.Parallel()
+	const refused = "the server does not take this key; mediagen doctor names the file or variable that it comes from"
+	for _, tt := range []struct {
+		name          string
+		status        int
+		key           redact.Secret
+		message, hint string
+	}{
+		{"refused", 401, redact.NewSecret(testKey), "answered 401 Unauthorized: the key was refused", refused},
+		{
+			"none", 401, redact.Secret{}, "answered 401 Unauthorized: no key was sent",
+			"no key was sent; set OPENAI_API_KEY",
+		},
+		{
+			"no access", 403, redact.NewSecret(testKey), "answered 403 Forbidden: m",
+			"the key has no access; use another project, or verify the organisation (which takes up to 30 minutes)",
+		},
+		{"no access without a key", 403, redact.Secret{}, "answered 403 Forbidden: m", "no key was sent; set OPENAI_API_KEY"},
+	} {
+		srv := answering(t, tt.status, jsonType, `{"error":{"message":"m"}}`)
+		_, err := generate(t, client(t, srv.URL, func(c *openai.Config) { c.APIKey = tt.key }), newSink())
+		e, _ := told(t, err)
+		if diff := cmp.Diff([]string{tt.message, tt.hint}, []string{e.Message, e.Hint}); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
 	}
 }
 
