@@ -43,11 +43,23 @@ func (c *Client) unbuilt(cause error) *engine.Error {
 func (c *Client) classify(ctx context.Context, err error, d *delivery, call engine.ImageCall) failure {
 	switch {
 	case d.answer != nil:
-		return c.refused(d.answer, call)
+		return inTime(ctx, c.refused(d.answer, call))
 	case d.written.Load():
 		return failure{err: c.unknown(ctx, err)}
 	}
 	return c.undelivered(ctx, err, d)
+}
+
+// inTime adds to a refusal that the time limit of ctx ends before the pause that the server asked for. Nothing is sent
+// again then.
+func inTime(ctx context.Context, f failure) failure {
+	end, limited := ctx.Deadline()
+	if !f.again || !limited || f.err.RetryAfter == 0 || time.Until(end) > f.err.RetryAfter {
+		return f
+	}
+	e := *f.err
+	e.Message += "; it may be sent again in " + e.RetryAfter.String() + ", after the time limit"
+	return failure{err: &e}
 }
 
 // unknown is a request that was sent whole and got no usable answer.
@@ -178,7 +190,7 @@ func (c *Client) statusMessage(status int, said said, call engine.ImageCall) str
 	if said.param != "" {
 		text += " (parameter " + c.foreign(said.param, call) + ")"
 	}
-	if said.stage != "" {
+	if said.stage != "" && said.stage != "unknown" {
 		text += " (blocked at the " + c.foreign(said.stage, call) + " stage)"
 	}
 	return text

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -157,6 +158,11 @@ func TestErrorReplies(t *testing.T) {
 			want:    outcome{"blocked", "moderation_blocked", "maybe"},
 			message: "answered 400 Bad Request: m (blocked at the output stage)",
 		},
+		{
+			name: "moderation at a stage that is not told", status: 400, kind: jsonType,
+			body: `{"error":{"message":"m","code":"moderation_blocked","moderation_details":{"moderation_stage":"unknown"}}}`,
+			want: outcome{"blocked", "moderation_blocked", "no"}, message: "answered 400 Bad Request: m",
+		},
 		{name: "payment", status: 402, want: outcome{"quota", "http_402", "no"}, message: "answered 402 Payment Required"},
 		{
 			name: "route is missing", status: 405, want: outcome{"not_found", "http_405", "no"},
@@ -260,6 +266,36 @@ func TestRefusedKey(t *testing.T) {
 		e, _ := told(t, err)
 		if diff := cmp.Diff([]string{tt.message, tt.hint}, []string{e.Message, e.Hint}); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+// TestPauseBeyondTheTimeLimit names the limit: the server would have taken the request again later.
+func TestPauseBeyondTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	const limited = "answered 429 Too Many Requests; it may be sent again in 40s, after the time limit"
+	for _, tt := range []struct {
+		name, after string
+		limit       time.Duration // of the caller; 0 is none
+		message     string
+		posts       int
+	}{
+		{"no limit", "40", 0, "answered 429 Too Many Requests", 3},
+		{"a later limit", "40", time.Hour, "answered 429 Too Many Requests", 3},
+		{"an earlier limit", "40", 30 * time.Second, limited, 1},
+		{"no pause named", "", 30 * time.Second, "answered 429 Too Many Requests", 3},
+	} {
+		ctx, cancel := t.Context(), func() {}
+		if tt.limit > 0 {
+			ctx, cancel = context.WithTimeout(ctx, tt.limit)
+		}
+		srv := answering(t, 429, "", "", "Retry-After", tt.after)
+		_, err := client(t, srv.URL).GenerateImages(ctx, engine.ImageCall{Prompt: "x", Model: "m"}, newSink())
+		cancel()
+		e, _ := told(t, err)
+		posts, _ := srv.counts()
+		if e.Message != tt.message || e.Kind != engine.KindRateLimited || posts != tt.posts {
+			t.Errorf("%s: %s, %q, %d requests", tt.name, e.Kind, e.Message, posts)
 		}
 	}
 }
