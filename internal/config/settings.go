@@ -219,7 +219,7 @@ func requestSettings() []Setting {
 		},
 		{
 			Key: "timeout", Kind: KindDuration, Flag: "timeout", Value: "DURATION", DefaultDoc: "no bound",
-			Doc: "time limit for the whole command; a job that is still running goes on",
+			Doc: "time limit for the whole command: exit 7 before a request is sent, 8 after it, and its job is then unknown",
 		},
 	}
 }
