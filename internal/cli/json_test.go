@@ -154,6 +154,21 @@ func TestJSONOfPaidFailures(t *testing.T) {
 	}
 }
 
+// TestUnreadableJQ is told once: with such an expression nothing can be said on stdout.
+func TestUnreadableJQ(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.wants(2, "jobs", "list", "--jq", ".items[0")
+	want := "mediagen: jobs list: --jq cannot be read: unexpected EOF\nhint: see: mediagen jobs list --help\n"
+	if b.errOut.String() != want || b.out.Len() != 0 {
+		t.Errorf("stdout %q, stderr %q", b.out, b.errOut)
+	}
+	b.wants(2, "jobs", "list", "--jq", "nosuch(1)", "--json")
+	if got := b.errOut.String(); strings.Count(got, "cannot be compiled") != 1 {
+		t.Errorf("stderr %q", got)
+	}
+}
+
 // TestRequestIDForPeople stands beside the hint, whatever kind of failure it is, and never leads to a false line.
 func TestRequestIDForPeople(t *testing.T) {
 	t.Parallel()

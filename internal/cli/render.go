@@ -110,14 +110,15 @@ func encode(v any) (string, error) {
 	return escapeJSON(string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), nil
 }
 
+// parseJQ reads a filter. With one that cannot be used, stdout can tell nothing, not even that.
 func parseJQ(expr string) (*gojq.Code, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
-		return nil, usageError{fault.New(fault.InvalidArgument, "--jq cannot be read: %v", err)}
+		return nil, brokenOutput{usageError{fault.New(fault.InvalidArgument, "--jq cannot be read: %v", err)}}
 	}
 	code, err := gojq.Compile(q)
 	if err != nil {
-		return nil, usageError{fault.New(fault.InvalidArgument, "--jq cannot be compiled: %v", err)}
+		return nil, brokenOutput{usageError{fault.New(fault.InvalidArgument, "--jq cannot be compiled: %v", err)}}
 	}
 	return code, nil
 }
