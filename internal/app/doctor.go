@@ -111,11 +111,11 @@ func (a *app) checkDirs() cli.Report {
 	for _, w := range a.ws.Warnings() {
 		r = append(r, warning("directories", "%s", w))
 	}
-	return append(r, checkSpool(d.Spool))
+	return append(r, a.checkSpool(d.Spool))
 }
 
 // checkSpool tells about pictures that were paid for and wait to be moved to their place.
-func checkSpool(dir string) cli.Check {
+func (a *app) checkSpool(dir string) cli.Check {
 	if dir == "" {
 		return warning("spool", "there is no state directory, so paid pictures that cannot be saved have no other place")
 	}
@@ -126,8 +126,14 @@ func checkSpool(dir string) cli.Check {
 	if len(entries) == 0 {
 		return ok("spool", "%s, empty", dir)
 	}
-	return warning("spool", "%s holds %d files; see: mediagen jobs list --state succeeded, then jobs resume", dir,
-		len(entries))
+	holds := fmt.Sprintf("%s holds %d files", dir, len(entries))
+	if len(entries) == 1 {
+		holds = dir + " holds 1 file"
+	}
+	if !a.cfg.Journal.Enabled {
+		return warning("spool", "%s; the journal, which knows their place, is switched off", holds)
+	}
+	return warning("spool", "%s; see: mediagen jobs list --state succeeded, then jobs resume", holds)
 }
 
 func (a *app) checkJournal(ctx context.Context) cli.Check {

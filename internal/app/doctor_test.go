@@ -147,7 +147,17 @@ func TestDoctor(t *testing.T) {
 			"a full spool", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool/a.png"), "x") },
 			[]string{"spool"},
 			0,
-			[]string{"warn HOME/.local/state/mediagen/spool holds 1 files; see: mediagen jobs list --state succeeded, then jobs resume"},
+			[]string{"warn HOME/.local/state/mediagen/spool holds 1 file; see: mediagen jobs list --state succeeded, then jobs resume"},
+		},
+		{
+			"a full spool without a journal", func(h *home) {
+				h.env = append(h.env, "MEDIA_GEN_JOURNAL_ENABLED=no")
+				h.write(filepath.Join(h.dir, ".local/state/mediagen/spool/a.png"), "x")
+				h.write(filepath.Join(h.dir, ".local/state/mediagen/spool/b.png"), "x")
+			},
+			[]string{"spool"},
+			0,
+			[]string{"warn HOME/.local/state/mediagen/spool holds 2 files; the journal, which knows their place, is switched off"},
 		},
 		{
 			"a spool that is a file", func(h *home) { h.write(filepath.Join(h.dir, ".local/state/mediagen/spool"), "x") },

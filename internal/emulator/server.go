@@ -122,6 +122,9 @@ func (s *Server) listenLocked(ctx context.Context, addr string, h http.Handler) 
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // which leaves out the address
+	}
 	if err != nil {
 		return nil, fault.New(fault.IOFailed, "cannot listen on %s: %w", addr, err)
 	}

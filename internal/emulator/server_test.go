@@ -60,9 +60,10 @@ func TestStartBindsOnlyLoopback(t *testing.T) {
 func TestStartReportsWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	origin, _ := start(t, emulator.Options{})
-	_, err := emulator.Start(t.Context(), emulator.Options{Addr: strings.TrimPrefix(origin, "http://")})
-	if fault.CodeOf(err) != fault.IOFailed {
-		t.Errorf("taken port: error = %v, want code %s", err, fault.IOFailed)
+	addr := strings.TrimPrefix(origin, "http://")
+	_, err := emulator.Start(t.Context(), emulator.Options{Addr: addr})
+	if fault.CodeOf(err) != fault.IOFailed || strings.Count(err.Error(), addr) != 1 {
+		t.Errorf("taken port: error = %v, want code %s and the address once", err, fault.IOFailed)
 	}
 	_, err = emulator.Start(t.Context(), emulator.Options{Faults: []emulator.Fault{{Name: "nonsense"}}})
 	if fault.CodeOf(err) != fault.InvalidArgument {
