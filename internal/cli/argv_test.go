@@ -115,7 +115,7 @@ func TestOtherFlags(t *testing.T) {
 		{"jobs list", listed{engine.JobFilter{Limit: 101}}},
 		{"jobs list --limit 0", listed{engine.JobFilter{}}},
 		{"jobs list --state unknown,failed --state landed --limit 5", listed{engine.JobFilter{
-			States: []string{"unknown", "failed", "landed"}, Limit: 6,
+			States: []string{"unknown", "failed", "landed"}, Limit: 5,
 		}}},
 		{"jobs list --provider azure -m m --since 90m", listed{engine.JobFilter{
 			Provider: "azure", Model: "m", Since: now().Add(-90 * time.Minute), Limit: 101,
@@ -174,6 +174,11 @@ func TestUsageErrors(t *testing.T) {
 		{"images generate --output_format png x", "did you mean --output-format?"},
 		{"images generate --zzzzzz x", "unknown flag --zzzzzz\n"},
 		{"images generate -Z x", "unknown shorthand flag: 'Z'"},
+		{"images generate -red bicycle", "--help; put -- before a prompt that begins with a dash"},
+		{"images edit -i a.png --Red bicycle", "--help; put -- before a prompt that begins with a dash"},
+		{"jobs list -Z", "unknown shorthand flag: 'Z' in -Z\nhint: see: mediagen jobs list --help"},
+		{"jobs list --state nonsense", `state must be planned or sent or queued or running or succeeded or landed or failed ` +
+			`or blocked or cancelled or expired or unknown, not "nonsense"`},
 		{"images generate", "a prompt is required"},
 		{"images generate --prompt-file= ", "a prompt is required"},
 		{"images generate -p x y", "more than one place"},

@@ -116,6 +116,9 @@ func resultOf(err error) *engine.Result {
 
 // hint is the error's own, else where to look.
 func (sh *shell) hint(e *engine.Error, err error) string {
+	if e.Hint != "" && strings.HasPrefix(sh.command, "jobs") { // commands that are about the journal need one
+		return strings.TrimSuffix(e.Hint, ", or run with --no-journal")
+	}
 	if e.Hint != "" {
 		return e.Hint
 	}

@@ -85,7 +85,7 @@ func TestPromptOfEdit(t *testing.T) {
 		}
 	}
 	for line, says := range map[string]string{
-		"x":                                   "image is required",
+		"x":                                   "name the picture to edit with -i",
 		"-i a.png":                            "a prompt is required",
 		strings.Repeat("-i a.png ", 17) + "x": "between 1 and 16",
 	} {

@@ -140,6 +140,9 @@ func newEdit(sh *shell) *cobra.Command {
 		if n := stdins(req, prompt); n > 1 {
 			return usageError{fault.New(fault.InvalidArgument, "stdin can be the prompt or one picture, and nothing twice")}
 		}
+		if len(req.Images) == 0 {
+			return usageError{fault.New(fault.InvalidArgument, "name the picture to edit with -i FILE, or -i - for stdin")}
+		}
 		return sh.runImages(cmd, f, prompt, func(ctx context.Context, s Session, p engine.Progress) (*engine.Result, error) {
 			if err := params.Check(); err != nil {
 				return nil, err

@@ -29,7 +29,8 @@ func newJobsList(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long:              "List jobs, newest first. A star marks a job whose process died before it noted an outcome.",
+		Long: "List jobs, newest first. A star marks a job whose process died before it noted an outcome.\n\nSTATE is one of " +
+			strings.Join(engine.JobStates(), ", ") + ".",
 		Example: `  mediagen jobs list
   mediagen jobs list --state unknown --state succeeded
   mediagen jobs list --since 7d --json --jq '.items[].id'`,
@@ -52,7 +53,13 @@ func newJobsList(sh *shell) *cobra.Command {
 		if limit < 0 {
 			return usageError{fault.New(fault.InvalidArgument, "limit must not be negative; 0 lists all")}
 		}
-		if limit > 0 {
+		for _, state := range f.States {
+			if err := oneOf("state", state, engine.JobStates()...); err != nil {
+				return err
+			}
+		}
+		unasked := !cmd.Flags().Changed("limit")
+		if unasked {
 			f.Limit++ // one more tells whether there are more
 		}
 		if since > 0 {
@@ -63,7 +70,7 @@ func newJobsList(sh *shell) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if limit > 0 && len(jobs) > limit {
+			if unasked && len(jobs) > limit {
 				jobs = jobs[:limit]
 				sh.warn([]string{fmt.Sprintf("only the newest %d jobs are listed; --limit 0 lists all", limit)})
 			}

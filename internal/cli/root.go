@@ -149,17 +149,28 @@ func flagError(cmd *cobra.Command, err error) error {
 		return noUnknownCommand(cmd, args)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok || unknown.GetSpecifiedShortnames() != "" {
+	if !ok {
 		return usageError{err}
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return noSuchFlag(cmd, err.Error())
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	name := unknown.GetSpecifiedName()
-	msg := "unknown flag --" + name
 	if near := nearest(name, known); near != "" {
-		msg += "; did you mean --" + near + "?"
+		return usageError{fault.New(fault.InvalidArgument, "unknown flag --%s; did you mean --%s?", name, near)}
 	}
-	return usageError{fault.New(fault.InvalidArgument, "%s", msg)}
+	return noSuchFlag(cmd, "unknown flag --"+name)
+}
+
+// noSuchFlag is the mistake of a flag that looks like none. Where a prompt is taken, it may be the beginning of one.
+func noSuchFlag(cmd *cobra.Command, msg string) error {
+	err := fault.New(fault.InvalidArgument, "%s", msg)
+	if strings.Contains(cmd.Use, "PROMPT") {
+		err = err.WithHint("see: %s --help; put -- before a prompt that begins with a dash", cmd.CommandPath())
+	}
+	return usageError{err}
 }
 
 // noUnknownCommand refuses words that are no command and names what may have been meant.

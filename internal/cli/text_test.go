@@ -254,22 +254,29 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestJobsListWarnsWhenCut tells that there are more jobs than were listed, to people and programs.
+// TestJobsListWarnsWhenCut tells that there are more jobs than were listed, to people and programs, unless they asked
+// for so many.
 func TestJobsListWarnsWhenCut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "")
-	for i := range 3 {
+	for i := range 101 {
 		b.eng.jobs = append(b.eng.jobs, engine.Job{ID: fmt.Sprint("job", i)})
 	}
-	b.wants(0, "jobs", "list", "--limit", "2", "--json")
-	if r := b.reply(); len(r.Items) != 2 || len(r.Warnings) != 1 {
+	b.wants(0, "jobs", "list", "--json")
+	if r := b.reply(); len(r.Items) != 100 || len(r.Warnings) != 1 {
 		t.Errorf("%s", b.out)
 	}
-	b.wants(0, "jobs", "list", "--limit", "2")
-	if !strings.Contains(b.errOut.String(), "--limit 0") || strings.Contains(b.out.String(), "job2") {
+	b.wants(0, "jobs", "list")
+	if !strings.Contains(b.errOut.String(), "--limit 0") || strings.Contains(b.out.String(), "job100") {
 		t.Errorf("stdout %q, stderr %q", b.out, b.errOut)
 	}
-	b.wants(0, "jobs", "list", "--limit", "3")
+	b.eng.jobs = b.eng.jobs[:100]
+	b.wants(0, "jobs", "list")
+	if b.errOut.Len() != 0 {
+		t.Errorf("warned without cause: %q", b.errOut)
+	}
+	b.eng.jobs = b.eng.jobs[:1] // what an engine that is asked for one answers
+	b.wants(0, "jobs", "list", "--limit", "1")
 	if b.errOut.Len() != 0 {
 		t.Errorf("warned without cause: %q", b.errOut)
 	}
