@@ -18,8 +18,8 @@ func newJobs(sh *shell) *cobra.Command {
 	return newGroup(sh, "jobs", "List, show, resume and forget paid calls",
 		"Every paid call has a row in the journal, written before its request leaves.",
 		`  mediagen jobs list
-  mediagen jobs show 01j9zq
-  mediagen jobs resume 01j9zq`,
+  mediagen jobs show 1r7515jyhz28
+  mediagen jobs resume 1r7515jyhz28`,
 		newJobsList(sh), newJobsShow(sh), newJobsResume(sh), newJobsForget(sh))
 }
 
@@ -29,8 +29,8 @@ func newJobsList(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "List jobs, newest first. A star marks a job whose process died before it noted an outcome.\n\nSTATE is one of " +
-			strings.Join(engine.JobStates(), ", ") + ".",
+		Long: "List jobs, newest first. A star marks a job whose process died before it noted an outcome.\n\n" +
+			"STATE is one of " + strings.Join(engine.JobStates(), ", ") + ".",
 		Example: `  mediagen jobs list
   mediagen jobs list --state unknown --state succeeded
   mediagen jobs list --since 7d --json --jq '.items[].id'`,
@@ -156,8 +156,8 @@ func newJobsShow(sh *shell) *cobra.Command {
 		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Jobs),
 		Long: "Show everything the journal knows of one job. A unique prefix of the id, of at least four characters, is " +
 			"enough.",
-		Example: `  mediagen jobs show 01j9zq
-  mediagen jobs show 01j9zq --json --jq '.items[0].assets[].path'`,
+		Example: `  mediagen jobs show 1r7515jyhz28
+  mediagen jobs show 1r7515jyhz28 --json --jq '.items[0].assets[].path'`,
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sh.withEngine(cmd, func(ctx context.Context, s Session) error {

@@ -18,7 +18,7 @@ func newJobsResume(sh *shell) *cobra.Command {
 		ValidArgsFunction: sh.completeArgs(1, sh.Complete.Jobs),
 		Long: "Pictures that were paid for and could not be saved, because a disk was full for example, wait in the spool. " +
 			"This moves them to where they were meant to go, or into the directory given with -o. It sends nothing.",
-		Example:     "  mediagen jobs resume 01j9zq\n  mediagen jobs resume 01j9zq -o ~/Pictures",
+		Example:     "  mediagen jobs resume 1r7515jyhz28\n  mediagen jobs resume 1r7515jyhz28 -o ~/Pictures",
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 4, 8, 130, 143)},
 	}
 	cmd.Flags().SortFlags = false
@@ -50,7 +50,7 @@ func newJobsForget(sh *shell) *cobra.Command {
 		ValidArgsFunction: sh.completeArgs(0, sh.Complete.Jobs),
 		Long: "Remove rows from the journal. Files stay. A job that is not final is kept unless --force is given, for its " +
 			"row is the only trace of money that may have been spent.",
-		Example:     "  mediagen jobs forget 01j9zq",
+		Example:     "  mediagen jobs forget 1r7515jyhz28",
 		Annotations: map[string]string{exitCodes: exitStatus(0, 1, 2, 3, 130, 143)},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also jobs that are not final")

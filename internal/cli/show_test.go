@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -316,6 +318,61 @@ func TestTopicsAreTrue(t *testing.T) {
 			if strings.Contains(line, flag) && !strings.Contains(helpOfAll(t), flag) {
 				t.Errorf("%s is no flag", flag)
 			}
+		}
+	}
+}
+
+// TestFormattingNamesEveryKey of an error and of an asset.
+func TestFormattingNamesEveryKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.eng.err = &engine.Error{
+		Kind: engine.KindPartial, Code: "x", Message: "m", Hint: "h", Provider: "p", RequestID: "r", RetryAfter: 1, Billed: "yes",
+	}
+	b.wants(13, "images", "generate", "--jq", ".error | keys[]", "x")
+	errorKeys := strings.Fields(b.out.String())
+	var keys []string
+	for f := range reflect.TypeFor[engine.Asset]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		keys = append(keys, name)
+	}
+	if len(errorKeys) != 9 || len(keys) < 12 {
+		t.Fatalf("keys %v and %v", errorKeys, keys)
+	}
+	b.wants(0, "help", "formatting")
+	assets, failure, _ := strings.Cut(b.out.String(), "error is {")
+	for part, keys := range map[string][]string{assets: keys, failure: errorKeys} {
+		for _, key := range keys {
+			if !strings.Contains(part, `"`+key+`"`) {
+				t.Errorf("help formatting has no %q in:\n%s", key, part)
+			}
+		}
+	}
+}
+
+// TestExampleIDs look like real ones.
+func TestExampleIDs(t *testing.T) {
+	t.Parallel()
+	ids := regexp.MustCompile(`jobs (?:show|resume|forget) ([0-9]\S*)`).FindAllStringSubmatch(helpOfAll(t), -1)
+	if len(ids) < 5 {
+		t.Fatalf("only %d examples", len(ids))
+	}
+	for _, id := range ids {
+		if len(id[1]) != 12 || strings.Trim(id[1], "0123456789abcdefghjkmnpqrstvwxyz") != "" {
+			t.Errorf("%s is no id", id[1])
+		}
+	}
+}
+
+// TestEmulatorHelpTellsEarlyFaults: a prompt cannot ask for what happens before it is read.
+func TestEmulatorHelpTellsEarlyFaults(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.wants(0, "emulator", "--help")
+	for line := range strings.Lines(b.out.String()) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if early := name == "cut-before-body"; early != strings.Contains(line, "not as a prompt prefix") {
+			t.Errorf("%q", line)
 		}
 	}
 }

@@ -234,8 +234,8 @@ func TestGoldenHelp(t *testing.T) {
 				t.Errorf("%v says on stderr: %s", form.args, b.errOut)
 			}
 			for line := range strings.Lines(b.out.String()) {
-				if len(line) > 121 || strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
-					t.Errorf("%v: a line is longer than 120 columns or ends in blanks: %q", form.args, line)
+				if len(line) > 111 || strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
+					t.Errorf("%v: a line is longer than 110 columns or ends in blanks: %q", form.args, line)
 				}
 			}
 			if form.name != "" {

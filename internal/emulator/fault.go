@@ -38,7 +38,11 @@ func FaultNames() []string {
 func FaultDocs() []FaultDoc {
 	docs := make([]FaultDoc, 0, len(faultTable))
 	for _, d := range faultTable {
-		docs = append(docs, FaultDoc{Name: d.name, Usage: d.usage})
+		doc := FaultDoc{Name: d.name, Usage: d.usage}
+		if d.early {
+			doc.Usage += "; not as a prompt prefix"
+		}
+		docs = append(docs, doc)
 	}
 	return docs
 }

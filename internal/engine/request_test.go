@@ -12,10 +12,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mediagen/internal/catalog"
 	"mediagen/internal/engine"
 	"mediagen/internal/fault"
 	"mediagen/internal/param"
 )
+
+// TestRangesAreTheCatalogs: a number that the default model takes must not be refused before the catalog is asked, and
+// help must not name another range than models show.
+func TestRangesAreTheCatalogs(t *testing.T) {
+	t.Parallel()
+	cat, err := catalog.New(nil)
+	must(t, err)
+	m, _ := cat.Lookup("gpt-image-2.6-flare")
+	names := map[string]string{"partials": "partial_images"}
+	compared := 0
+	for _, p := range engine.NewGenerateImages().Params(func(string) []string { return nil }) {
+		name := p.Name
+		if wire := names[name]; wire != "" {
+			name = wire
+		}
+		rule, ok := m.Params[name]
+		if !ok || p.Min == nil || p.Max == nil || rule.Min == nil || rule.Max == nil {
+			continue
+		}
+		compared++
+		if *p.Min != float64(*rule.Min) || *p.Max != float64(*rule.Max) {
+			t.Errorf("%s: %v to %v, in the catalog %d to %d", p.Name, *p.Min, *p.Max, *rule.Min, *rule.Max)
+		}
+	}
+	if compared != 4 {
+		t.Errorf("%d ranges were compared, want those of partials, compression and the two of gif", compared)
+	}
+}
 
 // TestParity: every JSON field of a request has exactly one parameter, and the reverse.
 func TestParity(t *testing.T) {
