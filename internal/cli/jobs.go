@@ -118,12 +118,15 @@ func (sh *shell) jobTable(w io.Writer, jobs []engine.Job) error {
 			state += "*"
 		}
 		rows = append(rows, []string{
-			j.ID, state, j.Created.Local().Format("2006-01-02 15:04:05"), j.Op, j.Provider, j.Model, j.Cost.String(),
+			j.ID, state, localTime(j.Created), j.Op, j.Provider, j.Model, j.Cost.String(),
 			sh.files(j),
 		})
 	}
 	return table(w, rows)
 }
+
+// localTime shows a time to a person: their own, with the zone that makes it unambiguous. JSON has UTC.
+func localTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05Z07:00") }
 
 // files shows the first file of a job and how many more there are.
 func (sh *shell) files(j engine.Job) string {
@@ -179,7 +182,7 @@ func jobCard(w io.Writer, j engine.Job) error {
 		{"what", j.Op},
 		{"provider", j.Provider + " at " + j.Endpoint},
 		{"model", j.Model},
-		{"created", j.Created.Local().Format(time.RFC3339)},
+		{"created", localTime(j.Created)},
 		{"cost", j.Cost.String()},
 		{"estimate", j.Estimate.String()},
 		{"request id", j.RequestID},

@@ -97,6 +97,7 @@ func TestJobsForPeople(t *testing.T) {
 	micros := int64(40_100)
 	b := newBench(t, "")
 	made := time.Date(2026, 11, 30, 11, 0, 0, 0, time.Local)
+	clock := made.Format("15:04:05Z07:00") // local time, with the zone that makes it unambiguous
 	b.eng.jobs = []engine.Job{
 		{
 			ID: "01j9zq", State: "landed", Op: "images generate", Provider: "openai", Endpoint: "https://api.openai.com/v1",
@@ -118,10 +119,10 @@ func TestJobsForPeople(t *testing.T) {
 	b.wants(0, "jobs", "list")
 	want := [][]string{
 		{"ID", "STATE", "CREATED", "WHAT", "PROVIDER", "MODEL", "COST", "FILES"},
-		{"01j9zq", "landed", "2026-11-30", "11:00:00", "images", "generate", "openai", "m", "$0.0401", "(reported)", "a.png", "+2"},
-		{"01j9zr", "sent*", "2026-11-30", "11:00:00", "unknown", "-"},
-		{"01j9zs", "succeeded", "2026-11-30", "11:00:00", "unknown", "/state/spool/x.png", "(spool)"},
-		{"01j9zt", "landed", "2026-11-30", "11:00:00", "unknown", "(link", "kept)"},
+		{"01j9zq", "landed", "2026-11-30", clock, "images", "generate", "openai", "m", "$0.0401", "(reported)", "a.png", "+2"},
+		{"01j9zr", "sent*", "2026-11-30", clock, "unknown", "-"},
+		{"01j9zs", "succeeded", "2026-11-30", clock, "unknown", "/state/spool/x.png", "(spool)"},
+		{"01j9zt", "landed", "2026-11-30", clock, "unknown", "(link", "kept)"},
 	}
 	var got [][]string
 	for line := range strings.Lines(b.out.String()) {
@@ -132,7 +133,7 @@ func TestJobsForPeople(t *testing.T) {
 	}
 	b.wants(0, "jobs", "show", "01j9zq")
 	for _, line := range []string{
-		"provider    openai at https://api.openai.com/v1", `prompt      a\nb`, "request id  req_1", "cost        $0.0401 (reported)",
+		"provider    openai at https://api.openai.com/v1", `prompt      a\nb`, "created     2026-11-30 " + clock, "request id  req_1", "cost        $0.0401 (reported)",
 		"file 1      /work/here/a.png  image/png  3 bytes  4x5  sha256 00",
 		"file 2      /work/here/b.png  image/png  3 bytes  in the spool  sha256 01",
 		"file 3      not read: https://example.org/c.png",
