@@ -29,7 +29,8 @@ func newJobsList(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first", Args: none,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "List jobs, newest first. A star marks a job whose process died before it noted an outcome.\n\n" +
+		Long: "List jobs, newest first. A star marks a job whose process died before it noted an outcome. " +
+			"A narrow terminal shows fewer columns and shortened file names; --json has all.\n\n" +
 			"STATE is one of " + strings.Join(engine.JobStates(), ", ") + ".",
 		Example: `  mediagen jobs list
   mediagen jobs list --state unknown --state succeeded
@@ -122,7 +123,7 @@ func (sh *shell) jobTable(w io.Writer, jobs []engine.Job) error {
 			sh.files(j),
 		})
 	}
-	return table(w, rows)
+	return table(w, sh.fit(rows, "PROVIDER", "WHAT", "MODEL"))
 }
 
 // localTime shows a time to a person: their own, with the zone that makes it unambiguous. JSON has UTC.

@@ -14,6 +14,7 @@ import (
 	"mediagen/internal/catalog"
 	"mediagen/internal/cli"
 	"mediagen/internal/engine"
+	"mediagen/internal/iostreams"
 )
 
 func showSays(rows []cli.SettingRow) func(*pflag.FlagSet) ([]cli.SettingRow, []string, error) {
@@ -151,6 +152,55 @@ func TestJobsForPeople(t *testing.T) {
 		if !strings.Contains(b.out.String(), line+"\n") {
 			t.Errorf("no %q in:\n%s", line, b.out)
 		}
+	}
+}
+
+// TestJobsListFitsTheTerminal: each row is one line of a terminal. Programs get everything.
+func TestJobsListFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	micros := int64(40_100)
+	long := "/srv/pictures/" + strings.Repeat("deep/", 20) + "a-red-bicycle-by-the-sea_1.png"
+	b := newBench(t, "")
+	for _, path := range []string{long, "/work/here/out/" + strings.Repeat("犬", 60) + ".png", "/work/here/a.png"} {
+		b.eng.jobs = append(b.eng.jobs, engine.Job{
+			ID: "1r7515jyhz28", State: "succeeded", Op: "images generate", Provider: "openai", Model: "gpt-image-2.6-sunburst",
+			Created: now(), Cost: engine.Cost{Micros: &micros, Basis: "reported"},
+			Assets: []engine.Asset{{Path: path, Spooled: path == long}, {Path: "/b.png", Index: 1}},
+		})
+	}
+	b.wants(0, "jobs", "list")
+	whole := b.out.String()
+	if !strings.Contains(whole, long+" (spool) +1\n") || !strings.Contains(whole, "gpt-image-2.6-sunburst") {
+		t.Errorf("a program does not get everything:\n%s", whole)
+	}
+	b.deps.Streams.OutTTY = true
+	for _, tc := range []struct {
+		width       int
+		shows, lack string
+	}{
+		{400, long + " (spool) +1", "..."},
+		{180, "PROVIDER", long},
+		{140, "gpt-image-2.6-sunburst", "PROVIDER"},
+		{80, "+1", "MODEL"},
+		{20, "1r7515jyhz28", "MODEL"},
+	} {
+		b.deps.Streams.Width = tc.width
+		b.wants(0, "jobs", "list")
+		if got := b.out.String(); !strings.Contains(got, tc.shows) || strings.Contains(got, tc.lack) {
+			t.Errorf("%d columns:\n%s", tc.width, got)
+		}
+		for line := range strings.Lines(b.out.String()) {
+			if n := iostreams.Width(strings.TrimSuffix(line, "\n")); n > tc.width && tc.width >= 80 {
+				t.Errorf("%d columns: a row takes %d: %s", tc.width, n, line)
+			}
+		}
+		if !strings.Contains(b.out.String(), "a.png +1\n") {
+			t.Errorf("%d columns: a short name was cut:\n%s", tc.width, b.out)
+		}
+	}
+	b.wants(0, "jobs", "list", "--jq", ".items[0].assets[0].path")
+	if b.out.String() != long+"\n" {
+		t.Errorf("JSON: %s", b.out)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -121,10 +122,13 @@ func (sh *shell) rawText(text string) string {
 // steers reports whether a terminal might obey the rune instead of showing it.
 func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
+// tableGap is the number of blanks between the columns of a table.
+const tableGap = 2
+
 // table prints aligned columns without blanks at the end of lines.
 func table(w io.Writer, rows [][]string) error {
 	var b strings.Builder
-	tw := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	tw := tabwriter.NewWriter(&b, 0, 4, tableGap, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
@@ -142,6 +146,53 @@ func table(w io.Writer, rows [][]string) error {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return write(w, strings.Join(lines, "\n"))
+}
+
+// fit makes a table whose last column is a file name fit the terminal: spare columns, by their heads, give way first,
+// and what the others leave goes to the name, which loses its middle. A program gets everything.
+func (sh *shell) fit(rows [][]string, spare ...string) [][]string {
+	if !sh.Streams.OutTTY {
+		return rows
+	}
+	const enough, least = 24, 8 // columns of a name
+	longest := 0
+	for _, row := range rows {
+		longest = max(longest, iostreams.Width(printable(row[len(row)-1])))
+	}
+	for _, head := range spare {
+		if sh.room(rows) >= min(longest, enough) {
+			break
+		}
+		rows = without(rows, slices.Index(rows[0], head))
+	}
+	room := max(sh.room(rows), least)
+	for _, row := range rows {
+		last := len(row) - 1
+		row[last] = iostreams.Middle(printable(row[last]), room)
+	}
+	return rows
+}
+
+// room is what the other columns of a table leave to the last one.
+func (sh *shell) room(rows [][]string) int {
+	left := sh.Streams.Width
+	for i := range len(rows[0]) - 1 {
+		widest := 0
+		for _, row := range rows {
+			widest = max(widest, iostreams.Width(printable(row[i])))
+		}
+		left -= widest + tableGap
+	}
+	return left
+}
+
+// without returns rows that lack a column.
+func without(rows [][]string, column int) [][]string {
+	out := make([][]string, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, slices.Delete(slices.Clone(row), column, column+1))
+	}
+	return out
 }
 
 // card prints the rows that have a value: a name and its value each.

@@ -297,8 +297,8 @@ func TestBarsFitTheTerminal(t *testing.T) {
 			t.Errorf("%d lines, want %d", len(lines), maxBars+1)
 		}
 		for _, l := range lines {
-			if width(l) >= max(columns, 2) {
-				t.Errorf("%d columns: line of %d: %q", columns, width(l), l)
+			if Width(l) >= max(columns, 2) {
+				t.Errorf("%d columns: line of %d: %q", columns, Width(l), l)
 			}
 		}
 		p.Close()

@@ -56,7 +56,7 @@ func (s *Streams) red(text string) string {
 // clip cuts s to a number of columns and marks the cut. Runes of the scripts that have wide characters count as two
 // columns, which errs on the short side.
 func clip(s string, columns int) string {
-	if width(s) <= columns {
+	if Width(s) <= columns {
 		return s
 	}
 	const cut = "..."
@@ -72,7 +72,26 @@ func clip(s string, columns int) string {
 	return s
 }
 
-func width(s string) int {
+// Middle cuts s to a number of columns in its middle, so that both ends of a path can be read, and marks the cut. It
+// counts columns as Width does.
+func Middle(s string, columns int) string {
+	const cut = "..."
+	room := columns - len(cut)
+	if Width(s) <= columns || room <= 0 {
+		return clip(s, columns)
+	}
+	head := clip(s, room-room/2+len(cut))
+	tail := s
+	for Width(tail) > room/2 {
+		_, n := utf8.DecodeRuneInString(tail)
+		tail = tail[n:]
+	}
+	return head + tail
+}
+
+// Width is the number of columns that printable text takes on a terminal, at most: runes of the scripts that have wide
+// characters count as two.
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
 		n += runeWidth(r)

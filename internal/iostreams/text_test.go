@@ -63,6 +63,30 @@ func TestClip(t *testing.T) {
 	}
 }
 
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in      string
+		columns int
+		want    string
+	}{
+		{"short", 10, "short"},
+		{"exactly ten", 11, "exactly ten"},
+		{"a-long-file-name.png", 12, "a-lon....png"},
+		{"a-long-file-name.png", 11, "a-lo....png"},
+		{"犬犬犬犬犬犬", 12, "犬犬犬犬犬犬"},
+		{"犬犬犬犬犬犬", 11, "犬犬...犬犬"},
+		{"犬犬犬犬犬犬", 8, "犬...犬"},
+		{"abcdef", 3, "..."},
+		{"abcdef", 1, "."},
+		{"abcdef", -5, ""},
+	} {
+		if got := Middle(tt.in, tt.columns); got != tt.want || Width(got) > max(tt.columns, 0) {
+			t.Errorf("Middle(%q, %d) = %q, want %q", tt.in, tt.columns, got, tt.want)
+		}
+	}
+}
+
 func TestDuration(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[time.Duration]string{
