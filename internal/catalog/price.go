@@ -122,8 +122,8 @@ func (c *Catalog) outputTokens(m Model, p ImageParams, e *Estimate) (int64, stri
 }
 
 // OutputTokens returns the image output tokens of one picture, of a size and quality that are given in words, from the
-// model's own table or the borrowed one. It is false where no figure is known; "auto" has none. Partial pictures are not
-// included.
+// model's own table or the borrowed one. It is false where no figure is known; "auto" has none. Partial pictures are
+// not included.
 func (c *Catalog) OutputTokens(model, size, quality string) (tokens int64, known bool) {
 	m, ok := c.Lookup(model)
 	if !ok || m.Price == nil {

@@ -53,10 +53,10 @@ func inputTokens(in input, fidelity string) int {
 	return n
 }
 
-// The model whose tokens stand for those of models that the catalog has none for, and the size that all have tokens for.
+// The model whose figures stand for those of models that the catalog has none for, and a size that all have some for.
 const (
-	tokenTable = "gpt-image-2"
-	square     = "1024x1024"
+	fallback = "gpt-image-2"
+	square   = "1024x1024"
 )
 
 // tableOf returns the model in whose tokens the pictures of a model are counted.
@@ -64,7 +64,7 @@ func tableOf(cat *catalog.Catalog, model string) string {
 	if _, known := cat.OutputTokens(model, square, "high"); known {
 		return model
 	}
-	return tokenTable
+	return fallback
 }
 
 // partialTokens is what one partial image adds.

@@ -252,7 +252,9 @@ func TestRefusedKey(t *testing.T) {
 	}{
 		{"refused", 401, redact.NewSecret(testKey), "answered 401 Unauthorized: the key was refused", refused},
 		{
-			"none", 401, redact.Secret{}, "answered 401 Unauthorized: no key was sent",
+			"none", 401,
+			redact.Secret{},
+			"answered 401 Unauthorized: no key was sent",
 			"no key was sent; set OPENAI_API_KEY",
 		},
 		{
