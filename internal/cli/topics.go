@@ -46,8 +46,8 @@ with a warning; -0 and --json give every path as it is. Progress, warnings and e
               "partial","spooled","no_picture","sidecar"}],
    "usage":{},"cost":{"amount","currency","basis"},"warnings":[],"error":null}
 An asset has only the keys that mean something: "partial" numbers the partial pictures, "spooled" is true when
-the file waits in the spool, "no_picture" when something else came in its place (exit 8), "sidecar" is the file
-beside it.
+the file waits in the spool, "no_picture" when something else came in its place (exit 8), "sidecar" is the
+file beside it.
 
 On failure ok is false and error is {"kind","code","message","hint","exit","provider","request_id",
 "retry_after_s","billed"}; what was saved before the failure is in assets. Lists put their rows in "items". An

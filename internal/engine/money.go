@@ -27,8 +27,8 @@ func (e *Engine) price(d *draft) error {
 			d.priced.Why).WithHint("--allow-unknown-cost sends it all the same")
 	}
 	if *d.estimate.Micros > *limit {
-		return Errorf(KindOverBudget, "over_budget", "the call is estimated at %s, above the cap of $%s", d.estimate,
-			Dollars(*limit)).WithHint("a cheaper quality, a smaller size or fewer pictures cost less")
+		return Errorf(KindOverBudget, "over_budget", "the call is estimated at %s, above the cap of $%s",
+			d.estimate.amount(), Dollars(*limit)).WithHint("a cheaper quality, a smaller size or fewer pictures cost less")
 	}
 	return nil
 }

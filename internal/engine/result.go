@@ -82,11 +82,15 @@ func (c Cost) String() string {
 	if c.Micros == nil {
 		return BasisUnknown
 	}
-	mark := ""
+	return fmt.Sprintf("%s (%s)", c.amount(), c.Basis)
+}
+
+// amount is a known cost without its basis.
+func (c Cost) amount() string {
 	if c.Assumed {
-		mark = "~"
+		return "~$" + Dollars(*c.Micros)
 	}
-	return fmt.Sprintf("%s$%s (%s)", mark, Dollars(*c.Micros), c.Basis)
+	return "$" + Dollars(*c.Micros)
 }
 
 // Dollars writes micro-dollars as a decimal number with at least two and at most six places.

@@ -45,11 +45,11 @@ func isID(s string) bool {
 	return len(s) == idLen && strings.Trim(s, idAlphabet) == ""
 }
 
-// checkPrefix refuses what cannot be the start of an id.
-func checkPrefix(s string) error {
+// checkPrefix refuses what cannot be the beginning of an id; typed is what the person wrote, for the message.
+func checkPrefix(s, typed string) error {
 	if len(s) < idPrefixMin || len(s) > idLen || strings.Trim(s, idAlphabet) != "" {
 		return fault.New(fault.InvalidArgument, "%q is no job id: give %d to %d characters of one, as jobs list prints it",
-			clip(s), idPrefixMin, idLen)
+			clip(typed), idPrefixMin, idLen)
 	}
 	return nil
 }

@@ -68,16 +68,19 @@ func TestCleanID(t *testing.T) {
 func TestCheckPrefix(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"0000", "0jx3abcd", "zzzzzzzzzzzz"} {
-		if err := checkPrefix(good); err != nil {
+		if err := checkPrefix(good, good); err != nil {
 			t.Errorf("checkPrefix(%q) = %v", good, err)
 		}
 	}
 	bad := []string{"", "000", "0000000000000", "00-0", "00%0", "00u0", "äääää", strings.Repeat("x\n", 9999)}
 	for _, bad := range bad {
-		err := checkPrefix(bad)
+		err := checkPrefix(bad, "nosuch"+bad)
 		if fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("checkPrefix(%.20q) = %v, want invalid_argument", bad, err)
 			continue
+		}
+		if !strings.Contains(err.Error(), "nosuch") {
+			t.Errorf("checkPrefix(%.20q) does not show what was typed: %v", bad, err)
 		}
 		if len(err.Error()) > 200 || strings.Contains(err.Error(), "\n") {
 			t.Errorf("checkPrefix(%.20q) answers with %q", bad, err)

@@ -24,7 +24,7 @@ const (
 // job_not_found; a prefix of several, or what cannot be one, is invalid_argument.
 func (j *Journal) Get(ctx context.Context, idOrPrefix string) (Job, error) {
 	prefix := cleanID(idOrPrefix)
-	if err := checkPrefix(prefix); err != nil {
+	if err := checkPrefix(prefix, idOrPrefix); err != nil {
 		return Job{}, err
 	}
 	// '~' sorts behind every character of an id. Two rows are enough to see that a prefix is ambiguous.
