@@ -13,6 +13,8 @@ func kindOf(code fault.Code) Kind {
 	case fault.InvalidURL, fault.UnsupportedURLScheme, fault.InvalidImage, fault.InvalidBase64, fault.PathInvalid,
 		fault.NotRegular, fault.InvalidArgument, fault.InvalidRequest, fault.TextOnlyTool:
 		return KindInvalidRequest
+	case fault.ConstraintUnmet:
+		return KindConstraint
 	case fault.URLNotAllowed, fault.SSRFDenied, fault.PortDenied, fault.RedirectDenied, fault.EncodingDenied,
 		fault.ItemTooLarge, fault.RequestTooLarge, fault.TooManyItems, fault.AudioTooLong, fault.PixelsExceeded,
 		fault.FramesExceeded, fault.MIMEDenied, fault.MIMEMismatch, fault.PathDenied:

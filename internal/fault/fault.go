@@ -36,6 +36,7 @@ const (
 	MIMEMismatch         Code = "mime_mismatch"
 	InvalidImage         Code = "invalid_image"
 	InvalidBase64        Code = "invalid_base64"
+	ConstraintUnmet      Code = "constraint_unmet" // a byte budget or a floor of quality that no encoding reaches
 	PathDenied           Code = "path_denied"
 	PathInvalid          Code = "path_invalid"
 	NotRegular           Code = "not_regular"

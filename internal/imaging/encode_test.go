@@ -461,7 +461,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s: Describe says %v, EncodeImage says %v", format, can, err)
 		}
 	}
-	_, err := decode(media(t, "quadrants.heic"), sniff.DefaultBounds())
+	_, err := decode(t.Context(), media(t, "quadrants.heic"), sniff.DefaultBounds())
 	if can := slices.Contains(e.Read, "heic"); can != (err == nil) {
 		t.Errorf("heic: Describe says %v, decoding says %v", can, err)
 	}
@@ -478,7 +478,7 @@ func FuzzEncode(f *testing.F) {
 	bounds := sniff.DefaultBounds()
 	bounds.FramePixels = 1 << 20
 	f.Fuzz(func(t *testing.T, b []byte) {
-		px, err := decode(b, bounds)
+		px, err := decode(t.Context(), b, bounds)
 		if err != nil {
 			if fault.CodeOf(err) == "" {
 				t.Fatalf("error without a code: %v", err)

@@ -279,7 +279,7 @@ func decoded(tb testing.TB, b []byte) *image.NRGBA {
 		must(tb, err)
 		return toNRGBA(img)
 	}
-	px, err := decode(b, sniff.DefaultBounds())
+	px, err := decode(tb.Context(), b, sniff.DefaultBounds())
 	must(tb, err)
 	return px.image()
 }

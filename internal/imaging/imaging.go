@@ -33,6 +33,7 @@ type plan struct {
 	quality    int
 	background color.NRGBA
 	lossless   bool
+	palette    bool // png with at most 256 colours, chosen for the quality
 }
 
 // formats that Encode writes, with the longest side each can hold in pixels.
@@ -95,7 +96,7 @@ func Encode(ctx context.Context, src []byte, o EncodeOptions) ([]byte, Info, err
 		return nil, Info{}, err
 	}
 	defer leave()
-	px, err := decode(src, sniff.DefaultBounds())
+	px, err := decode(ctx, src, sniff.DefaultBounds())
 	if err != nil {
 		return nil, Info{}, err
 	}
@@ -141,16 +142,44 @@ func encode(ctx context.Context, px *pixels, p plan) ([]byte, error) {
 }
 
 // decode checks the header, then decodes: upright, 8-bit sRGB.
-func decode(src []byte, b sniff.Bounds) (*pixels, error) {
-	s := source{bytes.NewReader(src), int64(len(src))}
-	h, err := probe(s, b)
+func decode(ctx context.Context, src []byte, b sniff.Bounds) (*pixels, error) {
+	h, err := probe(source{bytes.NewReader(src), int64(len(src))}, b)
 	if err != nil {
 		return nil, err
 	}
 	if h.Frames > 1 {
-		return nil, fault.New(fault.UnsupportedOperation,
-			"the %s holds %d frames or pages: only still pictures can be converted", h.Format, h.Frames)
+		return nil, animated(h)
 	}
+	return decodeFirst(ctx, src, h, extent{}, b)
+}
+
+func animated(h header) error {
+	return fault.New(fault.UnsupportedOperation,
+		"the %s holds %d frames or pages: only still pictures can be converted", h.Format, h.Frames)
+}
+
+// extent is the size of a picture in pixels; the zero extent stands for the one that it has.
+type extent struct{ w, h int }
+
+// stored is the extent of the picture as the file stores it, before it is turned upright.
+func (e extent) stored(orientation int) extent {
+	if orientation >= 5 {
+		return extent{e.h, e.w}
+	}
+	return e
+}
+
+// resized is p at another size, p itself if that is the one it has.
+func (p *pixels) resized(ctx context.Context, to extent) (*pixels, error) {
+	if w, h := p.size(); to == (extent{}) || to == (extent{w, h}) {
+		return p, nil
+	}
+	return p.resize(ctx, to.w, to.h)
+}
+
+// decodeFirst decodes the only, or the first, frame at the size that the upright picture is to have.
+func decodeFirst(ctx context.Context, src []byte, h header, to extent, b sniff.Bounds) (*pixels, error) {
+	s := source{bytes.NewReader(src), int64(len(src))}
 	if h.colour != "" {
 		return nil, fault.New(fault.UnsupportedOperation, "the %s uses %s, which cannot be converted to sRGB",
 			h.Format, h.colour)
@@ -158,7 +187,7 @@ func decode(src []byte, b sniff.Bounds) (*pixels, error) {
 	if err := checkWhole(s, h); err != nil {
 		return nil, err
 	}
-	return decodePixels(src, h, b)
+	return decodePixels(ctx, src, h, to, b)
 }
 
 // checkWhole finds what some decoders fill with grey or nothing: boxes or chunks that the file announces and lacks.

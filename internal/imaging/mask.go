@@ -74,7 +74,7 @@ func MaskFromWhite(src []byte, b sniff.Bounds) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	px, err := decode(src, b)
+	px, err := decode(ctx, src, b)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package imaging
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/gif"
@@ -13,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/gen2brain/avif"
+	"golang.org/x/image/draw"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
@@ -28,10 +30,20 @@ func (p *pixels) size() (w, h int) { return p.img.Rect.Dx(), p.img.Rect.Dy() }
 // image returns the pixels for reading and changing.
 func (p *pixels) image() *image.NRGBA { return p.img }
 
+// warnings is empty: Go's decoders accept a file or refuse it.
+func (p *pixels) warnings() string { return "" }
+
+// raw returns the pixels, row by row, and how many bytes each has.
+func (p *pixels) raw() (pix []byte, bands int) { return p.img.Pix, 4 }
+
 func fromImage(img *image.NRGBA) *pixels { return &pixels{img} }
 
-// decodePixels refuses what Go code here would get wrong: HEIC, CMYK, cropped AVIF and table-based ICC profiles.
-func decodePixels(src []byte, h header, _ sniff.Bounds) (*pixels, error) {
+// blank returns a picture whose pixels are to be filled in. It always has four bands.
+func blank(w, h, _ int) *pixels { return &pixels{image.NewNRGBA(image.Rect(0, 0, w, h))} }
+
+// decodePixels refuses what Go code here would get wrong: HEIC, CMYK, cropped AVIF and table-based ICC profiles. to is
+// the size that the upright picture is to have, the zero extent for its own.
+func decodePixels(ctx context.Context, src []byte, h header, to extent, _ sniff.Bounds) (*pixels, error) {
 	switch {
 	case h.Format == "heic":
 		return nil, lacking("reading heic")
@@ -49,7 +61,67 @@ func decodePixels(src []byte, h header, _ sniff.Bounds) (*pixels, error) {
 		return nil, err
 	}
 	convert(img)
-	return &pixels{upright(img, h.Orientation)}, nil
+	px, err := fromImage(img).resized(ctx, to.stored(h.Orientation))
+	if err != nil {
+		return nil, err
+	}
+	return fromImage(upright(px.img, h.Orientation)), nil
+}
+
+// resize returns the picture at another size. The scaler keeps a column of floats for each row that it reads, so a
+// picture that is many times too large is first averaged down to two to three times the size.
+func (p *pixels) resize(ctx context.Context, w, h int) (*pixels, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	from := p.img
+	if by := min(from.Rect.Dx()/(2*w), from.Rect.Dy()/(2*h)); by > 1 {
+		from = averaged(from, by)
+	}
+	to := image.NewNRGBA(image.Rect(0, 0, w, h))
+	draw.CatmullRom.Scale(to, to.Rect, from, from.Rect, draw.Src, nil)
+	return &pixels{to}, nil
+}
+
+// averaged divides the sides of a picture by a whole number. Colours are weighted by their alpha; what is left over at
+// the right and lower edge joins the last column and row.
+func averaged(img *image.NRGBA, by int) *image.NRGBA {
+	w, h := img.Rect.Dx()/by, img.Rect.Dy()/by
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		y1 := (y + 1) * by
+		if y == h-1 {
+			y1 = img.Rect.Dy()
+		}
+		for x := range w {
+			x1 := (x + 1) * by
+			if x == w-1 {
+				x1 = img.Rect.Dx()
+			}
+			average(out.Pix[4*(y*w+x):][:4], img, x*by, y*by, x1, y1)
+		}
+	}
+	return out
+}
+
+func average(to []byte, img *image.NRGBA, x0, y0, x1, y1 int) {
+	var r, g, b, a uint64
+	for y := y0; y < y1; y++ {
+		row := img.Pix[y*img.Stride+4*x0 : y*img.Stride+4*x1]
+		for i := 0; i+3 < len(row); i += 4 {
+			alpha := uint64(row[i+3])
+			r += uint64(row[i]) * alpha
+			g += uint64(row[i+1]) * alpha
+			b += uint64(row[i+2]) * alpha
+			a += alpha
+		}
+	}
+	if a == 0 {
+		return
+	}
+	n := uint64((x1 - x0) * (y1 - y0)) //nolint:gosec // a positive area
+	to[0], to[1], to[2] = byte((r+a/2)/a), byte((g+a/2)/a), byte((b+a/2)/a)
+	to[3] = byte((a + n/2) / n) //nolint:gosec // an average of bytes
 }
 
 func lacking(feature string) error {
@@ -186,3 +258,8 @@ func describe() Engine {
 	}
 	return e
 }
+
+// palettes reports whether encode can reduce a png to a palette.
+const palettes = false
+
+func lackingPalette() error { return lacking("png with a palette (--quality)") }

@@ -19,7 +19,21 @@ type pixels struct {
 	w, h, bands int
 	tiff        []byte
 	pix         []byte // the pixels inside tiff
+	notes       string // libvips' warnings while they were made
 }
+
+// blank returns a picture whose pixels are to be filled in; bands is 3 for RGB and 4 for RGBA with straight alpha.
+func blank(w, h, bands int) *pixels {
+	p := &pixels{w: w, h: h, bands: bands}
+	p.tiff, p.pix = tiffFile(w, h, bands)
+	return p
+}
+
+// warnings are libvips' words about the file.
+func (p *pixels) warnings() string { return p.notes }
+
+// raw returns the pixels, row by row, and how many bytes each has.
+func (p *pixels) raw() (pix []byte, bands int) { return p.pix, p.bands }
 
 func (p *pixels) size() (w, h int) { return p.w, p.h }
 
@@ -39,11 +53,11 @@ func (p *pixels) image() *image.NRGBA {
 
 // fromImage drops an alpha channel that hides nothing.
 func fromImage(img *image.NRGBA) *pixels {
-	p := &pixels{w: img.Rect.Dx(), h: img.Rect.Dy(), bands: 4}
+	bands := 4
 	if img.Opaque() {
-		p.bands = 3
+		bands = 3
 	}
-	p.tiff, p.pix = tiffFile(p.w, p.h, p.bands)
+	p := blank(img.Rect.Dx(), img.Rect.Dy(), bands)
 	if p.bands == 4 {
 		copy(p.pix, img.Pix)
 		return p
@@ -54,23 +68,29 @@ func fromImage(img *image.NRGBA) *pixels {
 	return p
 }
 
-// decodePixels decodes with libvips, except BMP.
-func decodePixels(src []byte, h header, b sniff.Bounds) (*pixels, error) {
+// decodePixels decodes with libvips, except BMP, to the size that the upright picture is to have, the zero extent for
+// its own.
+func decodePixels(ctx context.Context, src []byte, h header, to extent, b sniff.Bounds) (*pixels, error) {
 	if h.Format == "bmp" {
 		img, err := decodeBMP(src)
 		if err != nil {
 			return nil, err
 		}
-		return fromImage(toNRGBA(img)), nil
+		return fromImage(toNRGBA(img)).resized(ctx, to)
 	}
 	orientation := h.Orientation
 	if h.Format == "avif" || h.Format == "heic" {
 		if !hasOperation("heifload_buffer") {
 			return nil, fault.New(fault.UnsupportedOperation, "this libvips was built without %s", h.Format)
 		}
-		orientation = 1 // libheif applies the file's own rotation
+		// libheif applies the file's own rotation, so its size is known only afterwards.
+		px, err := decodeVips(ctx, src, h, 1, extent{}, b)
+		if err != nil {
+			return nil, err
+		}
+		return px.resized(ctx, to)
 	}
-	return decodeVips(src, h.Format, orientation, b)
+	return decodeVips(ctx, src, h, orientation, to.stored(orientation), b)
 }
 
 // avifSpeed is libvips' effort 1: a tenth of the CPU that bimg's default costs, for some bytes more.
@@ -93,6 +113,8 @@ func (p *pixels) encode(o plan) ([]byte, error) {
 		if p.bands == 4 {     // bimg takes black for "unset", and libvips then flattens on black: the same thing
 			opts.Background = bimg.Color{R: o.background.R, G: o.background.G, B: o.background.B}
 		}
+	case "png":
+		opts.Palette = o.palette
 	case "avif":
 		opts.Speed = avifSpeed
 	}
@@ -122,7 +144,7 @@ func describe() Engine {
 	sample, err := EncodeImage(context.Background(), grey, EncodeOptions{Format: "avif"})
 	if err == nil {
 		e.Write = append(e.Write, "avif")
-		if _, err := decode(sample, sniff.DefaultBounds()); err == nil {
+		if _, err := decode(context.Background(), sample, sniff.DefaultBounds()); err == nil {
 			e.Read = append(e.Read, "avif")
 		}
 	} else {
@@ -136,3 +158,8 @@ func describe() Engine {
 	e.Lacks = append(e.Lacks, "animations", "svg", "jpeg xl")
 	return e
 }
+
+// palettes reports whether encode can reduce a png to a palette.
+const palettes = true
+
+func lackingPalette() error { return nil }

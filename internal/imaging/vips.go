@@ -8,12 +8,23 @@ package imaging
 #include <string.h>
 #include <vips/vips.h>
 
+// Job is a picture on its way from its file, or from pixels, to the memory of the caller.
 typedef struct {
-	void *data; // g_malloc'ed, bands interleaved, 8 bits each
+	VipsImage *base;  // holds every step until the job is closed
+	VipsImage *image; // the last step, 8 bits a band
 	int width, height, bands;
-} Pixels;
+} Job;
 
-static void drop_log(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer user) {}
+// The warnings of this thread since its last job began. Jobs run in the thread that started them.
+static __thread char warnings[512];
+
+static void keep_warning(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer user) {
+	if (!(level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR)))
+		return;
+	if (warnings[0])
+		g_strlcat(warnings, "; ", sizeof warnings);
+	g_strlcat(warnings, message, sizeof warnings);
+}
 
 // start_vips takes the settings that bimg does not: loaders that libvips itself calls untrusted are off, one thread a
 // picture, no cache of operations, no warnings on stderr.
@@ -22,7 +33,7 @@ static void start_vips(void) {
 	vips_concurrency_set(1);
 	vips_cache_set_max(0);
 	vips_cache_set_max_mem(0);
-	g_log_set_handler("VIPS", G_LOG_LEVEL_MASK, drop_log, NULL);
+	g_log_set_handler("VIPS", G_LOG_LEVEL_MASK, keep_warning, NULL);
 }
 
 // to_srgb converts by the embedded profile, if there is a usable one, and to 8-bit sRGB. vips_icc_transform also does
@@ -42,56 +53,119 @@ static int to_srgb(VipsImage *in, VipsImage **t) {
 	return vips_cast_uchar(t[1], &t[3], NULL);
 }
 
-static int decode_into(VipsObject *base, const void *buf, size_t len, int orientation, int max_side,
-	gint64 max_pixels, Pixels *out) {
-	VipsImage **t = (VipsImage **) vips_object_local_array(base, 9);
-	t[0] = vips_image_new_from_buffer(buf, len, "", "access", VIPS_ACCESS_SEQUENTIAL,
-		"fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+// fit_size resizes with straight alpha kept right: colours are weighted by their alpha while they are mixed.
+static int fit_size(VipsImage *in, VipsImage **t, int width, int height, VipsImage **out) {
+	*out = in;
+	if (width <= 0 || (in->Xsize == width && in->Ysize == height))
+		return 0;
+	if (in->Bands == 4) {
+		if (vips_premultiply(in, &t[0], NULL))
+			return -1;
+		in = t[0];
+	}
+	if (vips_resize(in, &t[1], (double) width / in->Xsize, "vscale", (double) height / in->Ysize, NULL))
+		return -1;
+	in = t[1];
+	if (in->Bands == 4) {
+		if (vips_unpremultiply(in, &t[2], NULL))
+			return -1;
+		in = t[2];
+	}
+	if (vips_cast_uchar(in, &t[3], NULL))
+		return -1;
+	*out = t[3];
+	return 0;
+}
+
+// begin and finish frame the building of a job.
+static VipsImage **begin(Job *job, int steps) {
+	warnings[0] = 0;
+	job->base = vips_image_new();
+	return (VipsImage **) vips_object_local_array(VIPS_OBJECT(job->base), steps);
+}
+
+static int finish(Job *job, VipsImage *last) {
+	job->image = last;
+	job->width = last->Xsize;
+	job->height = last->Ysize;
+	job->bands = last->Bands;
+	return 0;
+}
+
+// open_file builds the way from a file to upright 8-bit sRGB pixels. width and height are those of the stored picture
+// after resizing, 0 for its own; shrink is what a JPEG's decoder divides the sides by while it reads. buf must stay
+// where it is until the job is closed.
+static int open_file(Job *job, const void *buf, size_t len, int shrink, int orientation, int max_side,
+	gint64 max_pixels, int width, int height) {
+	VipsImage **t = begin(job, 14);
+	t[0] = shrink > 1
+		? vips_image_new_from_buffer(buf, len, "", "access", VIPS_ACCESS_SEQUENTIAL,
+			"fail_on", VIPS_FAIL_ON_TRUNCATED, "shrink", shrink, NULL)
+		: vips_image_new_from_buffer(buf, len, "", "access", VIPS_ACCESS_SEQUENTIAL,
+			"fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
 	if (!t[0])
 		return -1;
 	if (t[0]->Xsize > max_side || t[0]->Ysize > max_side || (gint64) t[0]->Xsize * t[0]->Ysize > max_pixels)
 		return -2; // libvips reads another size than our header probe: do not decode
-	if (to_srgb(t[0], t + 1))
+	VipsImage *sized;
+	if (to_srgb(t[0], t + 1) || fit_size(t[4], t + 5, width, height, &sized))
 		return -1;
-	VipsImage *upright = t[4];
-	if (orientation > 1) {
-		if (!(t[5] = vips_image_copy_memory(t[4])) || vips_copy(t[5], &t[6], NULL))
-			return -1;
-		vips_image_set_int(t[6], VIPS_META_ORIENTATION, orientation);
-		if (vips_autorot(t[6], &t[7], NULL))
-			return -1;
-		upright = t[7];
-	}
-	size_t size;
-	out->width = upright->Xsize;
-	out->height = upright->Ysize;
-	out->bands = upright->Bands;
-	out->data = vips_image_write_to_memory(upright, &size);
-	return out->data ? 0 : -1;
+	if (orientation <= 1)
+		return finish(job, sized);
+	if (!(t[9] = vips_image_copy_memory(sized)) || vips_copy(t[9], &t[10], NULL))
+		return -1;
+	vips_image_set_int(t[10], VIPS_META_ORIENTATION, orientation);
+	if (vips_autorot(t[10], &t[11], NULL))
+		return -1;
+	return finish(job, t[11]);
 }
 
-// decode_pixels does everything that reads buf before it returns, because buf is Go memory. On failure, message holds
-// the beginning of libvips' words.
-static int decode_pixels(const void *buf, size_t len, int orientation, int max_side, gint64 max_pixels, Pixels *out,
-	char *message, size_t message_size) {
-	VipsImage *base = vips_image_new();
-	int result = decode_into(VIPS_OBJECT(base), buf, len, orientation, max_side, max_pixels, out);
-	if (result)
-		g_strlcpy(message, vips_error_buffer(), message_size);
-	vips_error_clear();
-	g_object_unref(base);
-	vips_thread_shutdown();
+// open_pixels builds the way from pixels in memory to another size. pix must stay where it is until the job is closed.
+static int open_pixels(Job *job, const void *pix, int width, int height, int bands, int to_width, int to_height) {
+	VipsImage **t = begin(job, 6);
+	t[0] = vips_image_new_from_memory(pix, (size_t) width * height * bands, width, height, bands, VIPS_FORMAT_UCHAR);
+	if (!t[0] || vips_copy(t[0], &t[1], "interpretation", VIPS_INTERPRETATION_sRGB, NULL))
+		return -1;
+	VipsImage *sized;
+	if (fit_size(t[1], t + 2, to_width, to_height, &sized))
+		return -1;
+	return finish(job, sized);
+}
+
+// run_job copies the pixels to out strip by strip, so that they are nowhere twice, until *stop is set.
+static int run_job(Job *job, unsigned char *out, volatile int *stop) {
+	VipsRegion *region = vips_region_new(job->image);
+	size_t line = VIPS_IMAGE_SIZEOF_LINE(job->image);
+	int result = 0;
+	for (int y = 0; y < job->height && !result; y += 64) {
+		VipsRect strip = {0, y, job->width, VIPS_MIN(64, job->height - y)};
+		result = *stop ? -3 : vips_region_prepare(region, &strip);
+		for (int i = 0; i < strip.height && !result; i++)
+			memcpy(out + (y + i) * line, VIPS_REGION_ADDR(region, 0, y + i), line);
+	}
+	g_object_unref(region);
 	return result;
+}
+
+// close_job frees everything and tells the beginning of libvips' words: its errors, else its warnings.
+static void close_job(Job *job, char *words, size_t size) {
+	g_strlcpy(words, vips_error_buffer()[0] ? vips_error_buffer() : warnings, size);
+	vips_error_clear();
+	g_object_unref(job->base);
+	vips_thread_shutdown();
 }
 */
 import "C"
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
+	"mediagen/internal/fault"
 	"mediagen/internal/sniff"
 )
 
@@ -101,29 +175,105 @@ import (
 //nolint:gochecknoglobals // libvips is one library a process and must be set up once
 var start = sync.OnceFunc(func() { C.start_vips() })
 
-// decodeVips decodes src into a new TIFF: strictly, so that a truncated file is an error. orientation is 1 when libvips
-// has turned the picture itself.
-func decodeVips(src []byte, format string, orientation int, b sniff.Bounds) (*pixels, error) {
+// errDisagree is a file whose size libvips and the header probe read differently.
+var errDisagree = errors.New("libvips and the header probe disagree about the size")
+
+// job runs what open builds and returns its pixels. in is what libvips reads; it is pinned until the job is closed.
+func job(ctx context.Context, in []byte, open func(job *C.Job, in unsafe.Pointer) C.int) (*pixels, error) {
 	start()
 	runtime.LockOSThread() // libvips keeps buffers for each thread until vips_thread_shutdown
 	defer runtime.UnlockOSThread()
-	var out C.Pixels
-	var message [256]C.char
-	result := C.decode_pixels(unsafe.Pointer(unsafe.SliceData(src)), C.size_t(len(src)), C.int(orientation),
-		C.int(b.Side), C.gint64(b.FramePixels), &out, &message[0], C.size_t(len(message)))
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(unsafe.SliceData(in))
+
+	var j C.Job
+	result := open(&j, unsafe.Pointer(unsafe.SliceData(in)))
+	px, err := collect(ctx, &j, result)
+	var words [512]C.char
+	C.close_job(&j, &words[0], C.size_t(len(words)))
+	if err != nil {
+		return nil, errors.Join(err, errors.New(C.GoString(&words[0])))
+	}
+	px.notes = C.GoString(&words[0])
+	return px, nil
+}
+
+// collect takes the pixels of a job that was opened.
+func collect(ctx context.Context, j *C.Job, result C.int) (*pixels, error) {
 	switch {
 	case result == -2:
-		return nil, damaged(format, errors.New("libvips and the header probe disagree about the size"))
+		return nil, errDisagree
 	case result != 0:
-		return nil, damaged(format, errors.New(C.GoString(&message[0])))
+		return nil, errVips
+	case j.bands != 3 && j.bands != 4:
+		return nil, errors.New("libvips gives neither RGB nor RGBA")
 	}
-	defer C.g_free(C.gpointer(out.data))
-	px := &pixels{w: int(out.width), h: int(out.height), bands: int(out.bands)}
-	if px.bands != 3 && px.bands != 4 {
-		return nil, damaged(format, errors.New("libvips gives neither RGB nor RGBA"))
+	px := blank(int(j.width), int(j.height), int(j.bands))
+	stop := (*C.int)(C.calloc(1, C.sizeof_int))
+	defer C.free(unsafe.Pointer(stop))
+	told := make(chan struct{})
+	release := context.AfterFunc(ctx, func() {
+		atomic.StoreInt32((*int32)(unsafe.Pointer(stop)), 1)
+		close(told)
+	})
+	result = C.run_job(j, (*C.uchar)(unsafe.Pointer(unsafe.SliceData(px.pix))), stop)
+	if !release() {
+		<-told // what it writes to is freed next
+		return nil, ctx.Err()
 	}
-	px.tiff, px.pix = tiffFile(px.w, px.h, px.bands)
-	copy(px.pix, unsafe.Slice((*byte)(out.data), len(px.pix)))
+	if result != 0 {
+		return nil, errVips
+	}
+	return px, nil
+}
+
+// errVips is joined by libvips' own words.
+var errVips = errors.New("libvips failed")
+
+// decodeVips decodes src strictly, so that a truncated file is an error. orientation is 1 when libvips turns the
+// picture itself; to is the stored picture's new size, the zero extent its own.
+func decodeVips(
+	ctx context.Context, src []byte, h header, orientation int, to extent, b sniff.Bounds,
+) (*pixels, error) {
+	px, err := job(ctx, src, func(j *C.Job, in unsafe.Pointer) C.int {
+		return C.open_file(j, in, C.size_t(len(src)), C.int(shrinkOnLoad(h, to)), C.int(orientation), C.int(b.Side),
+			C.gint64(b.FramePixels), C.int(to.w), C.int(to.h))
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, damaged(h.Format, err)
+	}
+	return px, nil
+}
+
+// shrinkOnLoad is what a JPEG's decoder divides the sides by: it must leave a quarter more than is wanted, so that the
+// resize after it has something to work with (imaging.md §9).
+func shrinkOnLoad(h header, to extent) int {
+	if h.Format != "jpeg" || to.w == 0 {
+		return 1
+	}
+	for _, by := range []int{8, 4, 2} {
+		if float64(h.Width) >= 1.25*float64(by*to.w) && float64(h.Height) >= 1.25*float64(by*to.h) {
+			return by
+		}
+	}
+	return 1
+}
+
+// resize returns the picture at another size.
+func (p *pixels) resize(ctx context.Context, w, h int) (*pixels, error) {
+	px, err := job(ctx, p.pix, func(j *C.Job, in unsafe.Pointer) C.int {
+		return C.open_pixels(j, in, C.int(p.w), C.int(p.h), C.int(p.bands), C.int(w), C.int(h))
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fault.Caused(fault.UnsupportedOperation, err, "the picture cannot be resized to %dx%d", w, h)
+	}
 	return px, nil
 }
 
