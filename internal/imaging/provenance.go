@@ -195,22 +195,3 @@ func (f *finding) visitISO(a atom) error {
 	f.C2PA = true
 	return f.store.feed(a.body)
 }
-
-// walkTop visits the boxes of a file up to damage.
-func walkTop(s source, visit func(atom) error) error {
-	off := int64(0)
-	for range videoSteps {
-		if s.size-off < 8 {
-			return nil
-		}
-		a, err := atomAt(s, off)
-		if err != nil {
-			return err
-		}
-		if err := visit(a); err != nil || a.missing > 0 {
-			return err
-		}
-		off += a.size
-	}
-	return nil
-}

@@ -43,7 +43,7 @@ const videoSteps = 1 << 18
 // A file that was cut short is no error as long as it can be named: Whole is then false and Missing says how much is
 // known to lack. An ISO file cut before its moov box, where the headers stand, has a format, a brand and little else.
 // Whole does not vouch for what no size covers: an mdat box that runs to the end of the file, or the rest of a live
-// recording that ends between two elements.
+// recording that ends between two elements. A file of more than 262144 boxes or elements is never called whole.
 //
 // It returns mime_mismatch when the bytes are something else (the message says what), when nothing can be said about
 // them, and when a header contradicts itself; io_failed when r fails.
