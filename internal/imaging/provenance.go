@@ -88,8 +88,11 @@ const xmpKeyword = "XML:com.adobe.xmp\x00"
 // visitText reads an iTXt chunk: keyword, compression flag and method, language, translated keyword, text (PNG
 // specification, third edition, §11.3.3.4).
 func (f *finding) visitText(body source) error {
+	if f.hasXMP { // there may be one only, and unpacking thousands would take long
+		return nil
+	}
 	b, err := body.read(0, int(min(body.size, 512)))
-	if err != nil || f.hasXMP {
+	if err != nil {
 		return err
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(xmpKeyword))

@@ -96,6 +96,8 @@ func TestFindProvenance(t *testing.T) {
 	webp := encoded(t, img, EncodeOptions{Format: "webp"})
 	store := manifestStore(0, action(trained))
 	element := "<Iptc4xmpExt:DigitalSourceType>https" + termPrefix + capture + "</Iptc4xmpExt:DigitalSourceType>"
+	secondBox := jumbfSegments(box("jumb", box("jumd", make([]byte, 20)), action(capture)), 60_000)
+	secondBox[7] = 2 // its number
 	none, both := Provenance{}, Provenance{true, trained}
 	tests := []struct {
 		name string
@@ -118,6 +120,7 @@ func TestFindProvenance(t *testing.T) {
 		{"jpeg", jpg, none},
 		{"jpeg APP11", behindSOI(jpg, jumbfSegments(store, 60_000)), both},
 		{"jpeg APP11 in pieces", behindSOI(jpg, jumbfSegments(store, 40)), both},
+		{"jpeg APP11 and another box", behindSOI(jpg, join(jumbfSegments(store, 50), secondBox)), both},
 		{"jpeg APP11 of another kind", behindSOI(jpg, jumbfSegments(box("jumb", box("jumd", make([]byte, 20)), action(trained)), 900)), none},
 		{"jpeg APP11 without JUMBF", withSegment(jpg, markerAPP11, []byte("JPxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")), none},
 		{"jpeg APP11 of 64-bit size", withSegment(jpg, markerAPP11, join([]byte("JP\x00\x01"), words(1, 1), []byte("jumb"), u64(900), store[8:])), both},
@@ -210,6 +213,19 @@ func TestTermScanner(t *testing.T) {
 	}
 }
 
+func TestTermScannerStops(t *testing.T) {
+	t.Parallel()
+	text := join(make([]byte, maxMetadata), []byte(termURI+capture))
+	for _, front := range []int{0, len(termURI + capture)} { // the term lies behind the limit; right before it
+		s := termScanner{}
+		n, err := s.Write(text[front:])
+		want := map[int]string{0: "", len(termURI + capture): capture}[front]
+		if got := s.end(); got != want || n != len(text)-front || err != nil || s.seen > maxMetadata {
+			t.Errorf("%d bytes: %q, want %q; %d taken of %d, %v", len(text)-front, got, want, s.seen, n, err)
+		}
+	}
+}
+
 func TestFindProvenanceReportsReadErrors(t *testing.T) {
 	t.Parallel()
 	pic := pngOf(t, gradient(4, 4))
@@ -252,6 +268,7 @@ func TestFindProvenanceAllocatesLittle(t *testing.T) {
 	pic := pngOf(t, gradient(4, 4))
 	for name, src := range map[string][]byte{
 		"packed text": withChunk(pic, "iTXt", xmpText(true, strings.Repeat(" ", 64<<20))),
+		"many texts":  join(pic[:33], bytes.Repeat(pngChunk("iTXt", xmpText(true, "<x/>")), 1000), pic[33:]),
 		"store":       withChunk(pic, "caBX", manifestStore(16<<20)),
 	} {
 		var before, after runtime.MemStats

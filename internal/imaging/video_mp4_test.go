@@ -232,6 +232,20 @@ func TestSidx(t *testing.T) {
 	}
 }
 
+// One list a fragment, in any order, is one length.
+func TestSidxOfFragments(t *testing.T) {
+	t.Parallel()
+	early := join(words(0, 1, 1000, 1000, 0), words(1), words(30, 2000, 0))
+	for _, order := range [][2][]byte{{sidxBox(0)[8:], early}, {early, sidxBox(0)[8:]}} {
+		m := &movie{info: &VideoInfo{}}
+		must(t, m.readIndex(sourceOf(order[0])))
+		must(t, m.readIndex(sourceOf(order[1])))
+		if m.start != time.Second || m.end != 7*time.Second {
+			t.Errorf("%v to %v, want 1s to 7s", m.start, m.end)
+		}
+	}
+}
+
 // Whatever is cut off, the probe says how much lacks, or that it does not know; it never fails and never says "whole".
 func TestProbeVideoCutISO(t *testing.T) {
 	t.Parallel()

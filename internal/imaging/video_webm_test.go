@@ -198,7 +198,7 @@ func TestProbeVideoDamagedEBML(t *testing.T) {
 		"size of 9 bytes":         webm(live(idSegment, webmInfo(), webmTracks(), []byte{0xec, 0x00, 0xff})),
 		"unknown size of a block": webm(live(idSegment, webmInfo(), webmTracks(), live(idCluster, live(0xa3, cluster())))),
 		"cluster over the segment": webm(segment(webmInfo(), webmTracks(), live(idCluster), []byte{0xa3, 0xc0}),
-			make([]byte, 100)),
+			make([]byte, 64)),
 		"no tracks":     webm(segment(webmInfo(), el(idCluster, cluster()))),
 		"no media data": webm(segment(webmInfo(), webmTracks())),
 	} {
