@@ -21,7 +21,7 @@ type VideoInfo struct {
 	Height     int           // pixels as shown, after rotation; 0 = no video track
 	Rotation   int           // degrees clockwise that a player turns the frames: 0, 90, 180 or 270
 	Frames     int64         // of the first video track; 0 = unknown, always for webm and mkv, which do not count them
-	FPS        float64       // frames a second on average, to three decimals; 0 = unknown
+	FPS        float64       // frames by the length that the headers tell, to three decimals; 0 = unknown
 	VideoCodec string        // of the first video track: h264, hevc, av1, vp9, …, else the container's own name for it
 	AudioCodec string        // of the first audio track: aac, opus, mp3, pcm, …, else the container's own name for it
 	FastStart  bool          // the headers stand before the media data, so that playing can begin while loading

@@ -1,6 +1,9 @@
 package imaging
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"time"
+)
 
 // readExtent takes the duration of all fragments together (ISO/IEC 14496-12 §8.8.2).
 func (m *movie) readExtent(a atom) error {
@@ -53,6 +56,7 @@ func (m *movie) readIndex(sidx source) error {
 	if err != nil {
 		return err
 	}
+	id := binary.BigEndian.Uint32(b[4:])
 	scale, start, at := binary.BigEndian.Uint32(b[8:]), uint64(binary.BigEndian.Uint32(b[12:])), int64(24)
 	if b[0] == 1 {
 		start, at = binary.BigEndian.Uint64(b[12:]), 32
@@ -75,10 +79,26 @@ func (m *movie) readIndex(sidx source) error {
 		}
 		at += int64(n * each)
 	}
-	first := span(start, scale)
-	if m.end == 0 || first < m.start {
-		m.start = first
+	m.indexed.add(start, ticks, scale)
+	if m.video != nil && m.video.id == id {
+		m.video.indexed.add(start, ticks, scale)
 	}
-	m.end = max(m.end, first+span(ticks, scale))
 	return nil
 }
+
+// extent is the time that parts take up together, in any order.
+type extent struct{ start, end time.Duration }
+
+func (e *extent) add(start, ticks uint64, scale uint32) {
+	first := span(start, scale)
+	last := first + span(ticks, scale)
+	if last < first { // longer than can be told
+		return
+	}
+	if e.end == 0 || first < e.start {
+		e.start = first
+	}
+	e.end = max(e.end, last)
+}
+
+func (e *extent) length() time.Duration { return e.end - e.start }

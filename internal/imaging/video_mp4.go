@@ -29,7 +29,7 @@ type movie struct {
 	scale        uint32        // mvhd, ticks a second
 	whole        time.Duration // mehd
 	longest      time.Duration // mdhd
-	start, end   time.Duration // sidx
+	indexed      extent        // sidx, of all tracks
 	video, audio *track
 }
 
@@ -43,6 +43,7 @@ type track struct {
 	scale    uint32
 	length   uint64 // ticks
 	entries  source // stsd
+	indexed  extent // sidx
 }
 
 func probeISO(s source, info *VideoInfo) error {
@@ -299,7 +300,7 @@ func (m *movie) conclude() {
 	i := m.info
 	i.Duration = m.length
 	if i.Fragmented {
-		i.Duration = cmp.Or(m.whole, m.end-m.start, m.length)
+		i.Duration = cmp.Or(m.whole, m.indexed.length(), m.length)
 	} else if i.Duration == 0 {
 		i.Duration = m.longest
 	}
@@ -307,12 +308,12 @@ func (m *movie) conclude() {
 		i.Width, i.Height, i.Rotation, i.Frames = v.w, v.h, v.rotation, v.frames
 		length := span(v.length, v.scale)
 		if i.Fragmented {
-			length = i.Duration
+			length = cmp.Or(v.indexed.length(), i.Duration)
 		}
 		i.FPS = rate(float64(v.frames), length.Seconds())
 	}
 	data := m.hasData || !m.samples
-	if i.Fragmented {
+	if i.Fragmented && !m.samples { // some have their first samples in moov, like other files
 		data = m.hasPart
 	}
 	i.Whole = m.hasMovie && data && !m.damaged && i.Missing == 0

@@ -222,12 +222,16 @@ func TestSidx(t *testing.T) {
 		{"more than one batch", many, 3 * time.Second, 8 * time.Second, false},
 		{"cut", many[:len(many)-1], 0, 0, true},
 		{"clock of 0 ticks", join(words(0, 1, 0, 0, 0), words(0)), 0, 0, true},
+		{
+			"longer than can be told",
+			join([]byte{1, 0, 0, 0}, words(1, 1), u64(9e9), u64(0), words(1), words(30, 1<<32-1, 0)), 0, 0, false,
+		},
 	}
 	for _, tt := range tests {
 		m := &movie{info: &VideoInfo{}}
 		err := m.readIndex(source{bytes.NewReader(tt.src), int64(len(tt.src))})
-		if m.start != tt.start || m.end != tt.end || (err != nil) != tt.fails {
-			t.Errorf("%s: %v to %v, %v; want %v to %v", tt.name, m.start, m.end, err, tt.start, tt.end)
+		if m.indexed.start != tt.start || m.indexed.end != tt.end || (err != nil) != tt.fails {
+			t.Errorf("%s: %v to %v, %v; want %v to %v", tt.name, m.indexed.start, m.indexed.end, err, tt.start, tt.end)
 		}
 	}
 }
@@ -240,9 +244,20 @@ func TestSidxOfFragments(t *testing.T) {
 		m := &movie{info: &VideoInfo{}}
 		must(t, m.readIndex(sourceOf(order[0])))
 		must(t, m.readIndex(sourceOf(order[1])))
-		if m.start != time.Second || m.end != 7*time.Second {
-			t.Errorf("%v to %v, want 1s to 7s", m.start, m.end)
+		if m.indexed.start != time.Second || m.indexed.end != 7*time.Second {
+			t.Errorf("%v to %v, want 1s to 7s", m.indexed.start, m.indexed.end)
 		}
+	}
+}
+
+// Sound that goes on for longer makes the file longer, but not its frames slower.
+func TestProbeVideoLongerSound(t *testing.T) {
+	t.Parallel()
+	sound := bytes.Replace(sidxBox(0), words(1, 1000), words(2, 800), 1) // of track 2, in a slower clock: 5 s
+	got, err := probeVideoOf(join(fragmentedFile(false, true), sound))
+	must(t, err)
+	if got.FPS != 24 || got.Duration != 5*time.Second+750*time.Millisecond {
+		t.Errorf("%+v, want 24 frames a second and 5.75s", got)
 	}
 }
 

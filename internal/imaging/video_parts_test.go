@@ -221,6 +221,8 @@ func TestProbeVideoWhole(t *testing.T) {
 		{"a brand and nothing else", nil, false, 0},
 		{"fragments to come", [][]byte{box("moov", movieClock(0), empty, mvex)}, false, 0},
 		{"a fragment", [][]byte{box("moov", movieClock(0), empty, mvex), fragment, box("mdat")}, true, 0},
+		{"samples and no fragment", [][]byte{box("moov", movieClock(0), video, longer), box("mdat")}, true, 5 * time.Second},
+		{"samples, no fragment, no data", [][]byte{box("moov", movieClock(0), video, longer)}, false, 5 * time.Second},
 		{"64-bit mehd", [][]byte{box("moov", movieClock(0), empty, longer), fragment}, true, 5 * time.Second},
 		{"length of the tracks", [][]byte{box("moov", movieClock(0), video), box("mdat")}, true, 5 * time.Second},
 	}
