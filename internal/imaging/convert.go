@@ -23,17 +23,17 @@ const autoSSIM = 0.95
 
 // Spec says what a picture is converted to. The zero value of a field asks for nothing.
 type Spec struct {
-	Format     string  // jpeg, png, webp, avif or Auto; "" = the source's own, png for those that cannot be written
-	Quality    int     // 1..100; 0 = 85 (avif 60), and up to 95 within MaxBytes; a png below 100 gets 256 colours at most
-	MaxBytes   int64   // of the file
-	MaxSide    int     // pixels of the longer side; nothing is enlarged for it
-	Box        *Box    // an exact size, in the place of MaxSide
-	Background string  // #RRGGBB that shows through where the format has no transparency, "" = #FFFFFF
-	MinSSIM    float64 // 0..1: what the result must keep of its likeness to the pixels it is made from
-	Measure    bool    // report the SSIM of the result also without MinSSIM
-	BestEffort bool    // return what comes nearest to MaxBytes and MinSSIM instead of an error
-	FirstFrame bool    // take the first frame of an animation instead of refusing it
-	Bounds     sniff.Bounds
+	Format     string       // jpeg, png, webp, avif or Auto; "" = the source's own, png for those that cannot be written
+	Quality    int          // 1..100; 0 = 85 (avif 60), and up to 95 within MaxBytes; a png below 100 gets 256 colours at most
+	MaxBytes   int64        // of the file
+	MaxSide    int          // pixels of the longer side; nothing is enlarged for it
+	Box        *Box         // an exact size, in the place of MaxSide
+	Background string       // #RRGGBB that shows through where the format has no transparency, "" = #FFFFFF
+	MinSSIM    float64      // 0..1: what the result must keep of its likeness to the pixels it is made from
+	Measure    bool         // report the SSIM of the result also without MinSSIM
+	BestEffort bool         // return what comes nearest to MaxBytes and MinSSIM instead of an error
+	FirstFrame bool         // take the first frame of an animation instead of refusing it
+	Bounds     sniff.Bounds // of the source; the zero value stands for sniff.DefaultBounds
 }
 
 // Result is a converted picture.
@@ -85,6 +85,9 @@ func (s *Spec) check() error {
 	s.Format = strings.ToLower(s.Format)
 	if s.Format == "jpg" {
 		s.Format = "jpeg"
+	}
+	if s.Bounds == (sniff.Bounds{}) {
+		s.Bounds = sniff.DefaultBounds()
 	}
 	switch {
 	case s.Format != "" && s.Format != Auto && !slices.Contains(writable(), s.Format):
@@ -257,7 +260,7 @@ func (c *conversion) result(ctx context.Context, t trial, s *search, missed bool
 	}
 	r := Result{Data: t.data, Quality: t.quality, Encodes: s.encodes, SSIM: t.ssim, Missed: missed, Notes: c.notes}
 	var err error
-	r.Info, err = Probe(bytes.NewReader(t.data), t.size(), sniff.DefaultBounds())
+	r.Info, err = Probe(bytes.NewReader(t.data), t.size(), ownBounds())
 	if err != nil || r.SSIM > 0 || !c.Measure {
 		return r, err
 	}

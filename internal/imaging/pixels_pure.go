@@ -41,8 +41,8 @@ func fromImage(img *image.NRGBA) *pixels { return &pixels{img} }
 // blank returns a picture whose pixels are to be filled in. It always has four bands.
 func blank(w, h, _ int) *pixels { return &pixels{image.NewNRGBA(image.Rect(0, 0, w, h))} }
 
-// decodePixels refuses what Go code here would get wrong: HEIC, CMYK, cropped AVIF and table-based ICC profiles. to is
-// the size that the upright picture is to have, the zero extent for its own.
+// decodePixels refuses what Go code here would get wrong: HEIC, CMYK, cropped AVIF, animated WebP and table-based ICC
+// profiles. to is the size that the upright picture is to have, the zero extent for its own.
 func decodePixels(ctx context.Context, src []byte, h header, to extent, _ sniff.Bounds) (*pixels, error) {
 	switch {
 	case h.Format == "heic":
@@ -51,6 +51,8 @@ func decodePixels(ctx context.Context, src []byte, h header, to extent, _ sniff.
 		return nil, lacking("converting CMYK pictures to sRGB")
 	case h.cropped:
 		return nil, lacking("reading avif with a clean aperture (clap)")
+	case h.Format == "webp" && string(src[12:16]) == "VP8X" && src[20]&0x02 != 0: // also one of a single frame
+		return nil, lacking("reading a frame of an animated webp")
 	}
 	convert, err := profileConverter(src, h)
 	if err != nil {

@@ -78,19 +78,22 @@ func decodePixels(ctx context.Context, src []byte, h header, to extent, b sniff.
 		}
 		return fromImage(toNRGBA(img)).resized(ctx, to)
 	}
-	orientation := h.Orientation
 	if h.Format == "avif" || h.Format == "heic" {
 		if !hasOperation("heifload_buffer") {
 			return nil, fault.New(fault.UnsupportedOperation, "this libvips was built without %s", h.Format)
 		}
 		// libheif applies the file's own rotation, so its size is known only afterwards.
-		px, err := decodeVips(ctx, src, h, 1, extent{}, b)
+		px, err := decodeVips(ctx, src, h, extent{}, b)
 		if err != nil {
 			return nil, err
 		}
 		return px.resized(ctx, to)
 	}
-	return decodeVips(ctx, src, h, orientation, to.stored(orientation), b)
+	px, err := decodeVips(ctx, src, h, to.stored(h.Orientation), b)
+	if err != nil {
+		return nil, err
+	}
+	return px.turned(ctx, h.Orientation)
 }
 
 // avifSpeed is libvips' effort 1: a tenth of the CPU that bimg's default costs, for some bytes more.

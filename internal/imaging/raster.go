@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"image/color"
+	"math"
 	"slices"
 
 	"mediagen/internal/fault"
@@ -45,7 +46,7 @@ func (r *raster) encode(ctx context.Context, quality int) ([]byte, error) {
 }
 
 func (r *raster) look(ctx context.Context, data []byte) (float64, error) {
-	px, err := decode(ctx, data, sniff.DefaultBounds())
+	px, err := decode(ctx, data, ownBounds())
 	if err != nil {
 		return 0, err
 	}
@@ -53,6 +54,11 @@ func (r *raster) look(ctx context.Context, data []byte) (float64, error) {
 		r.luma = lumaOf(r.px)
 	}
 	return ssim(r.luma, lumaOf(px)), nil
+}
+
+// ownBounds are those of a picture that was made here: how large it may be was decided before.
+func ownBounds() sniff.Bounds {
+	return sniff.Bounds{Side: math.MaxInt32, FramePixels: math.MaxInt64, TotalPixels: math.MaxInt64, Frames: 1}
 }
 
 func (r *raster) scaled(ctx context.Context, scale float64) (canvas, error) {

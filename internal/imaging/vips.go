@@ -27,8 +27,10 @@ static void keep_warning(const gchar *domain, GLogLevelFlags level, const gchar 
 }
 
 // start_vips takes the settings that bimg does not: loaders that libvips itself calls untrusted are off, one thread a
-// picture, no cache of operations, no warnings on stderr.
+// picture, no cache of operations, no warnings on stderr, and no picture in a temporary file, which libvips makes above
+// 100 MB: the header check allows no more than memory holds.
 static void start_vips(void) {
+	g_setenv("VIPS_DISC_THRESHOLD", "4g", FALSE);
 	vips_block_untrusted_set(TRUE);
 	vips_concurrency_set(1);
 	vips_cache_set_max(0);
@@ -92,12 +94,12 @@ static int finish(Job *job, VipsImage *last) {
 	return 0;
 }
 
-// open_file builds the way from a file to upright 8-bit sRGB pixels. width and height are those of the stored picture
-// after resizing, 0 for its own; shrink is what a JPEG's decoder divides the sides by while it reads. buf must stay
-// where it is until the job is closed.
-static int open_file(Job *job, const void *buf, size_t len, int shrink, int orientation, int max_side,
-	gint64 max_pixels, int width, int height) {
-	VipsImage **t = begin(job, 14);
+// open_file builds the way from a file to 8-bit sRGB pixels. width and height are those after resizing, 0 for the
+// picture's own; shrink is what a JPEG's decoder divides the sides by while it reads. buf must stay where it is until
+// the job is closed.
+static int open_file(Job *job, const void *buf, size_t len, int shrink, int max_side, gint64 max_pixels, int width,
+	int height) {
+	VipsImage **t = begin(job, 9);
 	t[0] = shrink > 1
 		? vips_image_new_from_buffer(buf, len, "", "access", VIPS_ACCESS_SEQUENTIAL,
 			"fail_on", VIPS_FAIL_ON_TRUNCATED, "shrink", shrink, NULL)
@@ -110,14 +112,7 @@ static int open_file(Job *job, const void *buf, size_t len, int shrink, int orie
 	VipsImage *sized;
 	if (to_srgb(t[0], t + 1) || fit_size(t[4], t + 5, width, height, &sized))
 		return -1;
-	if (orientation <= 1)
-		return finish(job, sized);
-	if (!(t[9] = vips_image_copy_memory(sized)) || vips_copy(t[9], &t[10], NULL))
-		return -1;
-	vips_image_set_int(t[10], VIPS_META_ORIENTATION, orientation);
-	if (vips_autorot(t[10], &t[11], NULL))
-		return -1;
-	return finish(job, t[11]);
+	return finish(job, sized);
 }
 
 // open_pixels builds the way from pixels in memory to another size. pix must stay where it is until the job is closed.
@@ -130,6 +125,18 @@ static int open_pixels(Job *job, const void *pix, int width, int height, int ban
 	if (fit_size(t[1], t + 2, to_width, to_height, &sized))
 		return -1;
 	return finish(job, sized);
+}
+
+// open_turned builds the way from pixels in memory to those that a viewer shows for an EXIF orientation.
+static int open_turned(Job *job, const void *pix, int width, int height, int bands, int orientation) {
+	VipsImage **t = begin(job, 3);
+	t[0] = vips_image_new_from_memory(pix, (size_t) width * height * bands, width, height, bands, VIPS_FORMAT_UCHAR);
+	if (!t[0] || vips_copy(t[0], &t[1], NULL))
+		return -1;
+	vips_image_set_int(t[1], VIPS_META_ORIENTATION, orientation);
+	if (vips_autorot(t[1], &t[2], NULL))
+		return -1;
+	return finish(job, t[2]);
 }
 
 // run_job copies the pixels to out strip by strip, so that they are nowhere twice, until *stop is set.
@@ -147,9 +154,10 @@ static int run_job(Job *job, unsigned char *out, volatile int *stop) {
 	return result;
 }
 
-// close_job frees everything and tells the beginning of libvips' words: its errors, else its warnings.
-static void close_job(Job *job, char *words, size_t size) {
-	g_strlcpy(words, vips_error_buffer()[0] ? vips_error_buffer() : warnings, size);
+// close_job frees everything and tells the beginning of libvips' words: its errors if the job failed, else its
+// warnings. The errors of all threads stand in one buffer, so that a job that went well must not look there.
+static void close_job(Job *job, int failed, char *words, size_t size) {
+	g_strlcpy(words, failed && vips_error_buffer()[0] ? vips_error_buffer() : warnings, size);
 	vips_error_clear();
 	g_object_unref(job->base);
 	vips_thread_shutdown();
@@ -191,7 +199,11 @@ func job(ctx context.Context, in []byte, open func(job *C.Job, in unsafe.Pointer
 	result := open(&j, unsafe.Pointer(unsafe.SliceData(in)))
 	px, err := collect(ctx, &j, result)
 	var words [512]C.char
-	C.close_job(&j, &words[0], C.size_t(len(words)))
+	failed := C.int(0)
+	if err != nil {
+		failed = 1
+	}
+	C.close_job(&j, failed, &words[0], C.size_t(len(words)))
 	if err != nil {
 		return nil, errors.Join(err, errors.New(C.GoString(&words[0])))
 	}
@@ -231,14 +243,12 @@ func collect(ctx context.Context, j *C.Job, result C.int) (*pixels, error) {
 // errVips is joined by libvips' own words.
 var errVips = errors.New("libvips failed")
 
-// decodeVips decodes src strictly, so that a truncated file is an error. orientation is 1 when libvips turns the
-// picture itself; to is the stored picture's new size, the zero extent its own.
-func decodeVips(
-	ctx context.Context, src []byte, h header, orientation int, to extent, b sniff.Bounds,
-) (*pixels, error) {
+// decodeVips decodes src strictly, so that a truncated file is an error. to is the stored picture's new size, the zero
+// extent its own.
+func decodeVips(ctx context.Context, src []byte, h header, to extent, b sniff.Bounds) (*pixels, error) {
 	px, err := job(ctx, src, func(j *C.Job, in unsafe.Pointer) C.int {
-		return C.open_file(j, in, C.size_t(len(src)), C.int(shrinkOnLoad(h, to)), C.int(orientation), C.int(b.Side),
-			C.gint64(b.FramePixels), C.int(to.w), C.int(to.h))
+		return C.open_file(j, in, C.size_t(len(src)), C.int(shrinkOnLoad(h, to)), C.int(b.Side), C.gint64(b.FramePixels),
+			C.int(to.w), C.int(to.h))
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -261,6 +271,25 @@ func shrinkOnLoad(h header, to extent) int {
 		}
 	}
 	return 1
+}
+
+// turned applies an EXIF orientation. It takes pixels that are in memory, for while they were decoded on the way to a
+// turn, nothing could stop it.
+func (p *pixels) turned(ctx context.Context, orientation int) (*pixels, error) {
+	if orientation <= 1 {
+		return p, nil
+	}
+	px, err := job(ctx, p.pix, func(j *C.Job, in unsafe.Pointer) C.int {
+		return C.open_turned(j, in, C.int(p.w), C.int(p.h), C.int(p.bands), C.int(orientation))
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fault.Caused(fault.UnsupportedOperation, err, "the picture cannot be turned upright")
+	}
+	px.notes = p.notes
+	return px, nil
 }
 
 // resize returns the picture at another size.
