@@ -276,12 +276,12 @@ func (c *conversion) small() bool {
 
 // search prepares the search for a format.
 func (c *conversion) search(format string) (*search, error) {
-	l := ladder{top: topQuality, start: startQuality, floor: lossyFloor, slope: slopeJPEG}
+	l := ladder{top: topQuality, start: startQuality, floor: lossyFloor, slope: slopeJPEG, power: powerLossy}
 	switch format {
 	case "avif":
-		l = ladder{top: topQuality, start: startAVIF, floor: avifFloor, slope: slopeAVIF}
+		l = ladder{top: topQuality, start: startAVIF, floor: avifFloor, slope: slopeAVIF, power: powerLossy}
 	case "png":
-		l = ladder{steps: []int{100}, start: 100, top: 100, floor: 100}
+		l = ladder{steps: []int{100}, start: 100, top: 100, floor: 100, power: powerPNG}
 		if palettes {
 			l.steps = []int{100, 90, 75, 60}
 		}

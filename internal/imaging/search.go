@@ -1,6 +1,7 @@
 package imaging
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -19,21 +20,25 @@ const (
 	probesAScale  = 7
 	scaleSteps    = 4
 	maxEncodes    = 10
-	scaleSafety   = 0.95
-	restartAbove  = 10  // a smaller picture starts this much above the floor
+	scaleSafety   = 0.92
+	restartAbove  = 5   // a smaller picture starts this much above the floor
 	ssimStep      = 0.8 // the next scale when what fits looks too bad
 	smallestSide  = 16  // pixels; below it there is no picture left
 	lossyFloor    = 50  // quality of jpeg and webp below which a smaller picture looks better
 	avifFloor     = 35
 	slopeJPEG     = 0.030 // of ln(size) over quality
 	slopeAVIF     = 0.045
+	steepFrom     = 80 // the quality from which on ln(size) rises by slopeSteep, in every format
+	slopeSteep    = 0.09
+	powerLossy    = 0.65 // of the area that the bytes at the floor follow; learnt from the second scale on
+	powerPNG      = 0.9
 	ssimOverspend = 3 // qualities by which the search for a floor of SSIM may miss the lowest one
 )
 
 // ladder says which qualities a format has, from the best to the worst that is tried before the picture gets smaller.
 type ladder struct {
 	top, start, floor int
-	slope             float64
+	slope, power      float64
 	steps             []int // when the qualities are few and their sizes do not follow a curve: all of them, best first
 }
 
@@ -67,6 +72,8 @@ type search struct {
 	first   trial // one that was made before the search, which need not be made again
 	nearest trial // what comes nearest so far, for the error and for --best-effort
 	scale   float64
+	above   trial   // the smallest picture of the scale before, which was too big
+	aboveAt float64 // that scale
 }
 
 // run returns the best picture within the limit, or constraint_unmet with what was reached.
@@ -78,7 +85,7 @@ func (s *search) run(ctx context.Context, full canvas) (trial, error) {
 		if err != nil {
 			return trial{}, err
 		}
-		next := s.scale * math.Sqrt(float64(s.limit)/float64(reached.size())) * scaleSafety
+		next := s.shrink(reached)
 		if best.data != nil {
 			if best.ssim, err = s.likeness(ctx, c, best); err != nil || best.ssim >= s.minSSIM {
 				return best, err
@@ -94,6 +101,17 @@ func (s *search) run(ctx context.Context, full canvas) (trial, error) {
 			return trial{}, err
 		}
 	}
+}
+
+// shrink is the scale at which a picture as poor as t should fit with some room, by the power that the last two scales
+// tell.
+func (s *search) shrink(t trial) float64 {
+	if s.above.data != nil && s.above.quality == t.quality {
+		power := math.Log(float64(t.size())/float64(s.above.size())) / (2 * math.Log(s.scale/s.aboveAt))
+		s.power = min(max(power, 0.3), 1)
+	}
+	s.above, s.aboveAt = t, s.scale
+	return s.scale * math.Pow(float64(s.limit)/float64(t.size()), 1/(2*s.power)) * scaleSafety
 }
 
 // note keeps what comes nearest: of pictures that fit, but look too bad, the best looking one, else the smallest.
@@ -138,7 +156,7 @@ func (s *search) impossible() error {
 // atScale returns the best picture within the limit at one scale, without data if there is none, and the smallest.
 func (s *search) atScale(ctx context.Context, c canvas, step int) (best, smallest trial, err error) {
 	if s.steps != nil {
-		return s.descend(ctx, c)
+		return s.descend(ctx, c, step)
 	}
 	b := bracket{low: s.floor - 1, high: s.top + 1, slope: s.slope, aim: math.Log(aim * float64(s.limit))}
 	q := s.start
@@ -162,9 +180,13 @@ func (s *search) atScale(ctx context.Context, c canvas, step int) (best, smalles
 	return best, smallest, nil
 }
 
-// descend tries the few qualities in their order.
-func (s *search) descend(ctx context.Context, c canvas) (best, smallest trial, err error) {
-	for _, q := range s.steps {
+// descend tries the few qualities in their order, and at a smaller scale only the last, which that scale was made for.
+func (s *search) descend(ctx context.Context, c canvas, step int) (best, smallest trial, err error) {
+	steps := s.steps
+	if step > 0 {
+		steps = steps[len(steps)-1:]
+	}
+	for _, q := range steps {
 		t, err := s.try(ctx, c, q)
 		if err != nil {
 			return trial{}, trial{}, err
@@ -197,18 +219,35 @@ func (s *search) try(ctx context.Context, c canvas, q int) (trial, error) {
 type bracket struct {
 	low, high         int     // low fits, or nothing below is tried; high does not, or nothing above is tried
 	lowSize, highSize float64 // ln of their bytes; 0 = not encoded
-	slope             float64
+	slope             float64 // of ln(size) over quality, as usual
+	rise, fall        float64 // and as the last two results on the low and on the high side have it; 0 = not known
 	aim               float64 // ln of the wanted bytes
 }
 
 // note takes a result and reports whether it is the best so far.
 func (b *bracket) note(t trial, limit int64) bool {
-	if t.size() <= limit {
-		b.low, b.lowSize = t.quality, math.Log(float64(t.size()))
-		return true
+	size := math.Log(float64(t.size()))
+	if t.size() > limit {
+		b.fall = learnt(b.high, b.highSize, t.quality, size)
+		b.high, b.highSize = t.quality, size
+		return false
 	}
-	b.high, b.highSize = t.quality, math.Log(float64(t.size()))
-	return false
+	b.rise = 0
+	if (b.low >= steepFrom) == (t.quality >= steepFrom) {
+		b.rise = learnt(b.low, b.lowSize, t.quality, size)
+	}
+	b.low, b.lowSize = t.quality, size
+	return true
+}
+
+// learnt is the slope between two results, or 0 if it is of no use for a guess.
+func learnt(q int, size float64, nextQ int, nextSize float64) float64 {
+	const flattest = 0.005
+	slope := (nextSize - size) / float64(nextQ-q)
+	if size == 0 || slope < flattest {
+		return 0
+	}
+	return slope
 }
 
 func (b *bracket) closed() bool { return b.high-b.low <= 1 }
@@ -216,14 +255,16 @@ func (b *bracket) closed() bool { return b.high-b.low <= 1 }
 // next is the quality where the secant through both ends, or the usual slope through the last one, meets the aim. It
 // always lies inside the bracket, so that each probe narrows it.
 func (b *bracket) next(q int) int {
-	var guess float64
+	guess := float64(q)
 	switch {
 	case b.lowSize > 0 && b.highSize > b.lowSize:
 		guess = float64(b.low) + float64(b.high-b.low)*(b.aim-b.lowSize)/(b.highSize-b.lowSize)
+	case b.lowSize > 0 && b.rise == 0 && q >= steepFrom:
+		guess += (b.aim - b.lowSize) / slopeSteep
 	case b.lowSize > 0:
-		guess = float64(q) + (b.aim-b.lowSize)/b.slope
+		guess += (b.aim - b.lowSize) / cmp.Or(b.rise, b.slope)
 	default:
-		guess = float64(q) + (b.aim-b.highSize)/b.slope
+		guess += (b.aim - b.highSize) / cmp.Or(b.fall, b.slope)
 	}
 	return min(max(int(math.Round(guess)), b.low+1), b.high-1)
 }
