@@ -40,9 +40,11 @@ func lumaOf(px *pixels) plane {
 func ssim(a, b plane) float64 {
 	ww, wh := min(ssimWindow, a.w), min(ssimWindow, a.h)
 	sum, windows := 0.0, 0
-	for y := 0; y+wh <= a.h; y += ssimStride {
-		for x := 0; x+ww <= a.w; x += ssimStride {
-			sum += ssimAt(a, b, x, y, ww, wh)
+	for y, more := 0, true; more; y += ssimStride { // the last window of a row and of a column ends at the edge
+		more = y+wh < a.h
+		for x, more := 0, true; more; x += ssimStride {
+			more = x+ww < a.w
+			sum += ssimAt(a, b, min(x, a.w-ww), min(y, a.h-wh), ww, wh)
 			windows++
 		}
 	}
