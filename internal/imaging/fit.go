@@ -98,6 +98,10 @@ func (b *Box) fit(ctx context.Context, px *pixels) (*pixels, error) {
 
 // cover fills width x height and cuts off what is over, from its middle.
 func (b *Box) cover(ctx context.Context, px *pixels, width, height int) (*pixels, error) {
+	px, few := lessLong(px, width, height)
+	if few {
+		return px.resized(ctx, extent{width, height})
+	}
 	w, h := px.size()
 	toW, toH := width, height
 	if w*height > h*width { // too wide
@@ -110,6 +114,28 @@ func (b *Box) cover(ctx context.Context, px *pixels, width, height int) (*pixels
 		return nil, err
 	}
 	return crop(big, (toW-width)/2, (toH-height)/2, width, height), nil
+}
+
+// lessLong cuts off most of what cover cuts off of a picture that is much longer than the box: resized as a whole, a row
+// of 16384 pixels would take gigabytes. few says that so few pixels are left that no one sees their shape.
+func lessLong(px *pixels, width, height int) (part *pixels, few bool) {
+	const shapes, margin = 8, 4 // from that many times the box's shape on; pixels that the rest of cover cuts off
+	w, h := px.size()
+	toW, toH := w, h
+	switch {
+	case w*height > shapes*h*width:
+		toW = h * width / height
+	case h*width > shapes*w*height:
+		toH = w * height / width
+	default:
+		return px, false
+	}
+	few = min(toW, toH) < margin
+	if !few {
+		toW, toH = min(w, toW+margin), min(h, toH+margin)
+	}
+	toW, toH = max(1, toW), max(1, toH)
+	return crop(px, (w-toW)/2, (h-toH)/2, toW, toH), few
 }
 
 // contain lays the whole picture on its bars.
@@ -194,7 +220,7 @@ func blurLine(to, from []byte, length, radius, step int) {
 		sum += at(i)
 	}
 	for i := range length {
-		to[i*step] = byte(sum / (2*radius + 1)) //nolint:gosec // an average of bytes
+		to[i*step] = byte((sum + radius) / (2*radius + 1)) //nolint:gosec // an average of bytes
 		sum += at(i+radius+1) - at(i-radius)
 	}
 }

@@ -77,30 +77,30 @@ func (p *pixels) resize(ctx context.Context, w, h int) (*pixels, error) {
 		return nil, err
 	}
 	from := p.img
-	if by := min(from.Rect.Dx()/(2*w), from.Rect.Dy()/(2*h)); by > 1 {
-		from = averaged(from, by)
+	if byX, byY := max(1, from.Rect.Dx()/(2*w)), max(1, from.Rect.Dy()/(2*h)); byX > 1 || byY > 1 {
+		from = averaged(from, byX, byY)
 	}
 	to := image.NewNRGBA(image.Rect(0, 0, w, h))
 	draw.CatmullRom.Scale(to, to.Rect, from, from.Rect, draw.Src, nil)
 	return &pixels{to}, nil
 }
 
-// averaged divides the sides of a picture by a whole number. Colours are weighted by their alpha; what is left over at
+// averaged divides the sides of a picture by whole numbers. Colours are weighted by their alpha; what is left over at
 // the right and lower edge joins the last column and row.
-func averaged(img *image.NRGBA, by int) *image.NRGBA {
-	w, h := img.Rect.Dx()/by, img.Rect.Dy()/by
+func averaged(img *image.NRGBA, byX, byY int) *image.NRGBA {
+	w, h := img.Rect.Dx()/byX, img.Rect.Dy()/byY
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
-		y1 := (y + 1) * by
+		y1 := (y + 1) * byY
 		if y == h-1 {
 			y1 = img.Rect.Dy()
 		}
 		for x := range w {
-			x1 := (x + 1) * by
+			x1 := (x + 1) * byX
 			if x == w-1 {
 				x1 = img.Rect.Dx()
 			}
-			average(out.Pix[4*(y*w+x):][:4], img, x*by, y*by, x1, y1)
+			average(out.Pix[4*(y*w+x):][:4], img, x*byX, y*byY, x1, y1)
 		}
 	}
 	return out
