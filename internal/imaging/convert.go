@@ -192,7 +192,7 @@ func (c *conversion) decode(ctx context.Context) (*pixels, error) {
 	if err != nil {
 		return nil, err
 	}
-	if words := px.warnings(); words != "" {
+	if words := printable(px.warnings()); words != "" { // they may repeat what stands in the file
 		c.note("libvips: %s", words)
 	}
 	if c.Box == nil {

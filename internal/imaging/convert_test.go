@@ -232,3 +232,22 @@ func TestConvertFirstFrameOnItsScreen(t *testing.T) {
 		t.Errorf("pixels (-want +got):\n%s", diff)
 	}
 }
+
+// What libvips says of a file may repeat what stands in it: a person sees no control characters.
+func TestConvertNotesArePrintable(t *testing.T) {
+	t.Parallel()
+	src := bytes.Replace(withProfilePNG(t, pngOf(t, gradient(16, 16)), append(p3Profile(), 1, 2, 3)), []byte("iCCPp\x00"),
+		[]byte("iCCP\x1b\x00"), 1)
+	for _, damage := range [][]byte{src, withProfilePNG(t, pngOf(t, gradient(16, 16)), make([]byte, 500))} {
+		r := converted(t, damage, Spec{Format: "jpeg"})
+		for _, note := range r.Notes {
+			t.Logf("%q", note)
+			if printable(note) != note {
+				t.Errorf("note %q", note)
+			}
+		}
+	}
+	if got, want := printable("a\x1b[31m\xffb\n\u202ec"), "a[31mbc"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -68,7 +68,7 @@ func TestFit(t *testing.T) {
 					if diff := cmp.Diff(size, out.Rect.Size()); diff != "" {
 						t.Fatalf("%s: size (-want +got):\n%s", mode, diff)
 					}
-					checkQuadrants(t, out, want, 8)
+					checkQuadrants(t, out, want, 12)
 				}
 				for fill, bar := range bars {
 					r := converted(t, src, Spec{Format: "png", Box: &Box{Width: size.X, Height: size.Y, Mode: Contain, Bars: fill}})

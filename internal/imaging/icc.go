@@ -55,16 +55,21 @@ func iccText(tag []byte) string {
 		}
 		text = string(utf16.Decode(units))
 	}
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, ""))
+	text = printable(text)
 	if runes := []rune(text); len(runes) > maxProfileName {
 		text = string(runes[:maxProfileName])
 	}
 	return strings.TrimSpace(text)
+}
+
+// printable drops what could move a cursor or hide words: foreign text is shown to people.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
 }
 
 // iccProfile returns the embedded profile, or nil.
