@@ -24,7 +24,7 @@ const autoSSIM = 0.95
 // Spec says what a picture is converted to. The zero value of a field asks for nothing.
 type Spec struct {
 	Format     string       // jpeg, png, webp, avif or Auto; "" = the source's own, png for those that cannot be written
-	Quality    int          // 1..100; 0 = 85 (avif 60), and up to 95 within MaxBytes; a png below 100 gets 256 colours at most
+	Quality    int          // 1..100; 0 = 85 (avif 60), and up to 95 within MaxBytes; a png below 100 has 256 colours
 	MaxBytes   int64        // of the file
 	MaxSide    int          // pixels of the longer side; nothing is enlarged for it
 	Box        *Box         // an exact size, in the place of MaxSide

@@ -116,8 +116,8 @@ func (b *Box) cover(ctx context.Context, px *pixels, width, height int) (*pixels
 	return crop(big, (toW-width)/2, (toH-height)/2, width, height), nil
 }
 
-// lessLong cuts off most of what cover cuts off of a picture that is much longer than the box: resized as a whole, a row
-// of 16384 pixels would take gigabytes. few says that so few pixels are left that no one sees their shape.
+// lessLong cuts off most of what cover cuts off of a picture that is much longer than the box: resized as a whole, a
+// row of 16384 pixels would take gigabytes. few says that so few pixels are left that no one sees their shape.
 func lessLong(px *pixels, width, height int) (part *pixels, few bool) {
 	const shapes, margin = 8, 4 // from that many times the box's shape on; pixels that the rest of cover cuts off
 	w, h := px.size()
@@ -189,7 +189,7 @@ func (b *Box) blurred(ctx context.Context, px *pixels) (*image.NRGBA, error) {
 	}
 	img := small.image()
 	for range 3 {
-		img = boxBlur(boxBlur(img, blurRadius, 4), blurRadius, img.Stride)
+		img = boxBlur(boxBlur(img, 4), img.Stride)
 	}
 	big, err := fromImage(img).resized(ctx, extent{b.Width, b.Height})
 	if err != nil {
@@ -199,7 +199,7 @@ func (b *Box) blurred(ctx context.Context, px *pixels) (*image.NRGBA, error) {
 }
 
 // boxBlur averages along rows (step 4) or along columns (step Stride) of an opaque picture, and repeats its edge.
-func boxBlur(img *image.NRGBA, radius, step int) *image.NRGBA {
+func boxBlur(img *image.NRGBA, step int) *image.NRGBA {
 	out := image.NewNRGBA(img.Rect)
 	lines, length, jump := img.Rect.Dy(), img.Rect.Dx(), img.Stride
 	if step == img.Stride {
@@ -207,13 +207,14 @@ func boxBlur(img *image.NRGBA, radius, step int) *image.NRGBA {
 	}
 	for line := range lines {
 		for c := range 4 {
-			blurLine(out.Pix[line*jump+c:], img.Pix[line*jump+c:], length, radius, step)
+			blurLine(out.Pix[line*jump+c:], img.Pix[line*jump+c:], length, step)
 		}
 	}
 	return out
 }
 
-func blurLine(to, from []byte, length, radius, step int) {
+func blurLine(to, from []byte, length, step int) {
+	const radius = blurRadius
 	at := func(i int) int { return int(from[min(max(i, 0), length-1)*step]) }
 	sum := 0
 	for i := -radius; i <= radius; i++ {

@@ -154,7 +154,7 @@ func TestBoxBlurKeepsTheMean(t *testing.T) {
 	}
 	before, out := mean(img), img
 	for range 3 {
-		out = boxBlur(boxBlur(out, blurRadius, 4), blurRadius, img.Stride)
+		out = boxBlur(boxBlur(out, 4), img.Stride)
 	}
 	if after := mean(out); math.Abs(after-before) > 1.5 {
 		t.Errorf("the mean went from %.2f to %.2f", before, after)
@@ -167,7 +167,7 @@ func TestBoxBlurKeepsTheMean(t *testing.T) {
 		for i := range dot.Pix {
 			dot.Pix[i] = 200
 		}
-		out := boxBlur(boxBlur(dot, blurRadius, 4), blurRadius, dot.Stride)
+		out := boxBlur(boxBlur(dot, 4), dot.Stride)
 		if diff := cmp.Diff(dot.Pix, out.Pix); diff != "" {
 			t.Errorf("%v: a flat picture changed (-want +got):\n%s", size, diff)
 		}
