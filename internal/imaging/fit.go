@@ -221,7 +221,7 @@ func blurLine(to, from []byte, length, step int) {
 		sum += at(i)
 	}
 	for i := range length {
-		to[i*step] = byte((sum + radius) / (2*radius + 1)) //nolint:gosec // an average of bytes
+		to[i*step] = byte((sum + radius) / (2*radius + 1))
 		sum += at(i+radius+1) - at(i-radius)
 	}
 }
