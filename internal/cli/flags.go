@@ -33,7 +33,8 @@ func (sh *shell) addFlags(cmd *cobra.Command, set param.Set) {
 			f.NoOptDefVal = "true"
 		case param.KindEnum:
 			completeWords(cmd, p.Flag(), func() []string { return sh.wordsOf(p) })
-		case param.KindString, param.KindText, param.KindInt, param.KindFloat, param.KindDuration, param.KindStrings:
+		case param.KindString, param.KindText, param.KindInt, param.KindSize, param.KindFloat,
+			param.KindDuration, param.KindStrings:
 			completeWords(cmd, p.Flag(), noWords)
 		case param.KindFile, param.KindFiles: // the shell completes files
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"mediagen/internal/param"
 )
 
 // maxFile bounds every file that is read here. Settings and keys are far smaller.
@@ -67,7 +69,7 @@ func readBounded(r io.Reader) ([]byte, error) {
 		return nil, withoutPath(err)
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("is larger than %s bytes; settings and keys fit into less", FormatSize(maxFile))
+		return nil, fmt.Errorf("is larger than %s bytes; settings and keys fit into less", param.FormatSize(maxFile))
 	}
 	return data, nil
 }

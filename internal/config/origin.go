@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mediagen/internal/param"
 	"mediagen/internal/redact"
 )
 
@@ -58,7 +59,7 @@ func (s Setting) show(value any) string {
 
 func (s Setting) showAmount(n int64) string {
 	if s.Kind == KindBytes {
-		return FormatSize(n)
+		return param.FormatSize(n)
 	}
 	if n == 0 {
 		return "none"

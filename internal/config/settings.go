@@ -18,7 +18,7 @@ const (
 	KindProxy                // string: http, https or socks5 address, may carry user and password
 	KindPath                 // string: made absolute; a leading ~/ is the home directory
 	KindBool                 // bool: 1 true yes on, 0 false no off
-	KindBytes                // int64: see ParseSize
+	KindBytes                // int64: see param.ParseSize
 	KindMoney                // int64 micro-dollars: see ParseMoney; "none" is 0
 	KindDuration             // time.Duration in Go form, not negative
 	KindList                 // []string

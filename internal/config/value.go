@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"mediagen/internal/param"
 	"mediagen/internal/redact"
 )
 
@@ -149,7 +150,7 @@ func parseBool(text string) (bool, error) {
 }
 
 func (s Setting) parseAmount(text string) (int64, error) {
-	read, write := ParseSize, FormatSize
+	read, write := param.ParseSize, param.FormatSize
 	if s.Kind == KindMoney {
 		if strings.EqualFold(text, "none") {
 			return 0, nil

@@ -59,6 +59,8 @@ func (p *Param) problem(v any) string {
 		return p.textProblem(v)
 	case int:
 		return p.rangeProblem(float64(v), "")
+	case int64:
+		return p.sizeProblem(v)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "must be a number"
@@ -108,6 +110,14 @@ func (p *Param) rangeProblem(v float64, unit string) string {
 	return fmt.Sprintf("must be between %s and %s%s, not %s", number(*p.Min), number(*p.Max), unit, number(v))
 }
 
+func (p *Param) sizeProblem(v int64) string {
+	if p.rangeProblem(float64(v), "") == "" {
+		return ""
+	}
+	return fmt.Sprintf("must be between %s and %s, not %s", FormatSize(int64(*p.Min)), FormatSize(int64(*p.Max)),
+		FormatSize(v))
+}
+
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // orList writes words as a person would: png, jpeg or webp.
@@ -135,6 +145,8 @@ func (p *Param) empty(v any) bool {
 	case string:
 		return v == ""
 	case int:
+		return v == 0
+	case int64:
 		return v == 0
 	case float64:
 		return v == 0

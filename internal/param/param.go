@@ -20,6 +20,7 @@ const (
 	KindString   Kind = iota // one line of text
 	KindText                 // long text; the command line also takes it from a file or stdin
 	KindInt                  // a whole number
+	KindSize                 // a whole number that may have a unit, such as 200k; see ParseSize
 	KindFloat                // a finite number
 	KindBool                 // true or false
 	KindEnum                 // one of the words in Enum, or any word when Open
@@ -42,7 +43,7 @@ type Param struct {
 	Short    string   // one-letter shorthand of the flag, or ""
 	Whole    bool     // KindStrings: commas do not split a value
 
-	target   any  // *string, *int, **int, *float64, *bool, *time.Duration or *[]string
+	target   any  // *string, *int, *int64, **int, *float64, *bool, *time.Duration or *[]string
 	fallback any  // the value at construction, which counts as the default
 	appended bool // a list was set once, so that the next value adds to it
 }
@@ -64,6 +65,9 @@ func Int(v *int, name, usage string) *Param { return bind(KindInt, v, name, usag
 
 // OptInt binds a whole number to v, which stays nil while the parameter is not given.
 func OptInt(v **int, name, usage string) *Param { return bind(KindInt, v, name, usage) }
+
+// Size binds a number of bytes or pixels to v. A default of 0 means "not given": it is not held against a range.
+func Size(v *int64, name, usage string) *Param { return bind(KindSize, v, name, usage) }
 
 // Float binds a finite number to v. A default of 0 means "not given": it is not held against a range.
 func Float(v *float64, name, usage string) *Param { return bind(KindFloat, v, name, usage) }
@@ -111,7 +115,7 @@ func (p *Param) Need() *Param {
 // other kinds and on an empty range, which are mistakes in the list of descriptors.
 func (p *Param) Between(low, high float64) *Param {
 	switch p.Kind {
-	case KindInt, KindFloat, KindDuration, KindStrings, KindFiles:
+	case KindInt, KindSize, KindFloat, KindDuration, KindStrings, KindFiles:
 	default:
 		panic("param: " + p.Name + " is a " + p.Type() + " and takes no range")
 	}
@@ -153,8 +157,8 @@ func (p *Param) Optional() bool {
 	return ok
 }
 
-// Default returns the value at construction as a string, int, float64, bool, time.Duration or []string, and false when
-// it was empty, that is when there is no fixed default.
+// Default returns the value at construction as a string, int, int64, float64, bool, time.Duration or []string, and
+// false when it was empty, that is when there is no fixed default.
 func (p *Param) Default() (any, bool) { return p.fallback, !p.empty(p.fallback) }
 
 // Type returns the word that help shows for the value.
@@ -164,6 +168,8 @@ func (p *Param) Type() string {
 		return "text"
 	case KindInt:
 		return "int"
+	case KindSize:
+		return "size"
 	case KindFloat:
 		return "float"
 	case KindBool:

@@ -17,6 +17,7 @@ var _ pflag.Value = (*param.Param)(nil)
 type request struct {
 	Prompt, Text, Format, Size, Mask string
 	N                                int
+	Bytes                            int64
 	Opt                              *int
 	Ratio                            float64
 	On                               bool
@@ -32,6 +33,7 @@ func (r *request) params() param.Set {
 		param.OpenEnum(&r.Size, "size", "size", "auto", "1024x1024").AtMost(20),
 		param.File(&r.Mask, "mask", "mask"),
 		param.Int(&r.N, "n", "how many").Between(1, 10),
+		param.Size(&r.Bytes, "bytes", "bytes"),
 		param.OptInt(&r.Opt, "opt", "opt").Between(0, 100),
 		param.Float(&r.Ratio, "ratio", "ratio").Between(-0.5, 2.25),
 		param.Bool(&r.On, "on", "on"),
@@ -166,7 +168,7 @@ func TestCheck(t *testing.T) {
 		{
 			"all",
 			request{
-				"p", "t", "png", "9x9", "m", 10, new(100), 2.25, true, time.Hour,
+				"p", "t", "png", "9x9", "m", 10, 9, new(100), 2.25, true, time.Hour,
 				[]string{"a"},
 				[]string{"b"},
 				[]string{"c"},
@@ -256,7 +258,7 @@ func TestDescription(t *testing.T) {
 		"output_format": {"output-format", "string", ""}, "size": {"size", "string", ""}, "mask": {"mask", "file", ""},
 		"n": {"n", "int", ""}, "opt": {"opt", "int", ""}, "ratio": {"ratio", "float", ""}, "on": {"on", "bool", ""},
 		"wait": {"wait", "duration", ""}, "tags": {"tags", "strings", ""}, "pair": {"pair", "strings", ""},
-		"image": {"image", "file", ""},
+		"image": {"image", "file", ""}, "bytes": {"bytes", "size", ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

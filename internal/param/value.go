@@ -33,6 +33,8 @@ func (p *Param) String() string {
 		return v
 	case int:
 		return strconv.Itoa(v)
+	case int64:
+		return FormatSize(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case bool:
@@ -53,6 +55,8 @@ func (p *Param) load() any {
 	case *string:
 		return *t
 	case *int:
+		return *t
+	case *int64:
 		return *t
 	case **int:
 		if *t == nil {
@@ -79,6 +83,8 @@ func (p *Param) store(v any) {
 		*t = v.(string)
 	case *int:
 		*t = v.(int)
+	case *int64:
+		*t = v.(int64)
 	case **int:
 		*t = nil
 		if n, ok := v.(int); ok {
@@ -100,6 +106,8 @@ func (p *Param) parse(s string) (any, error) {
 	switch p.Kind {
 	case KindInt:
 		return p.parseInt(s)
+	case KindSize:
+		return parseSize(s)
 	case KindFloat:
 		return parseFloat(s)
 	case KindBool:
@@ -128,6 +136,14 @@ func (p *Param) parseInt(s string) (any, error) {
 	v, err := strconv.Atoi(s)
 	if err != nil {
 		return nil, errors.New("must be a whole number")
+	}
+	return v, nil
+}
+
+func parseSize(s string) (any, error) {
+	v, err := ParseSize(s)
+	if err != nil {
+		return nil, errors.New("must be a whole number, such as 819200, 500k, 10M (1000) or 512Ki, 44Mi (1024)")
 	}
 	return v, nil
 }
