@@ -22,6 +22,9 @@ import (
 type Engine interface {
 	GenerateImages(context.Context, *engine.GenerateImages, engine.Output, engine.Progress) (*engine.Result, error)
 	EditImages(context.Context, *engine.EditImages, engine.Output, engine.Progress) (*engine.Result, error)
+	CompressImages(
+		context.Context, *engine.CompressImages, engine.CompressOutput, engine.Progress,
+	) (*engine.CompressResult, error)
 	ListJobs(context.Context, engine.JobFilter) ([]engine.Job, error)
 	ShowJob(ctx context.Context, id string) (engine.Job, error)
 	ForgetJobs(ctx context.Context, ids []string, force bool) (int, error)

@@ -60,7 +60,10 @@ func TestCompletion(t *testing.T) {
 		{"images edit a ", nil},
 		{"version ", nil},
 		{"completion bash ", nil},
-		{"help images ", []string{"edit	Make images from images and text", "generate	Make images from text"}},
+		{"help images ", []string{
+			"compress	Make pictures smaller: bytes, size or format", "edit	Make images from images and text",
+			"generate	Make images from text",
+		}},
 		{"help nothing ", nil},
 	} {
 		got := b.words(strings.Split(tc.line, " ")...)

@@ -57,7 +57,10 @@ func (sh *shell) kept(res *engine.Result, err error) error {
 	}
 	e := engine.AsError(err)
 	out := engine.Errorf(e.Kind, e.Code, "%s; saved all the same: %s", e.Message, strings.Join(names, ", ")).
-		WithCause(err).Bill(engine.BilledYes)
+		WithCause(err)
+	if res.Job != nil {
+		out = out.Bill(engine.BilledYes)
+	}
 	if res.Job != nil && res.Job.ID != "" {
 		out = out.WithHint("mediagen jobs show %s names the files too", res.Job.ID)
 	}

@@ -23,7 +23,8 @@ func (f failed) Unwrap() error { return f.error }
 type withItems struct {
 	error
 
-	items any
+	items  any
+	assets []engine.Asset // files that were saved all the same
 }
 
 // Unwrap keeps the kind.
@@ -94,6 +95,7 @@ func (sh *shell) failure(e *engine.Error, err error, code int) envelope {
 	env := sh.envelope(resultOf(err))
 	if w, ok := errors.AsType[withItems](err); ok {
 		env.Items = w.items
+		env.Assets = append(env.Assets, w.assets...)
 	}
 	env.OK = false
 	env.Error = &errorJSON{

@@ -26,16 +26,17 @@ func now() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
 
 // fake is an engine that notes what it is asked and answers what the test says. It sends nothing.
 type fake struct {
-	calls  []any
-	result *engine.Result
-	err    error
-	events []engine.Event
-	jobs   []engine.Job
-	models []engine.ModelInfo
-	deny   string            // paths that contain it are denied
-	files  map[string]string // for ReadText
-	during func()            // runs while a paid call is under way
-	pipe   string            // what Pipe writes
+	calls   []any
+	result  *engine.Result
+	err     error
+	events  []engine.Event
+	smaller *engine.CompressResult
+	jobs    []engine.Job
+	models  []engine.ModelInfo
+	deny    string            // paths that contain it are denied
+	files   map[string]string // for ReadText
+	during  func()            // runs while a paid call is under way
+	pipe    string            // what Pipe writes
 }
 
 var _ cli.Engine = (*fake)(nil)
@@ -69,6 +70,10 @@ type (
 		Path  string
 		Write bool
 	}
+	compressed struct {
+		Req engine.CompressImages
+		Out engine.CompressOutput
+	}
 	piped struct{}
 )
 
@@ -96,6 +101,16 @@ func (f *fake) EditImages(
 ) (*engine.Result, error) {
 	f.note(edited{*r, o})
 	return f.paid(p)
+}
+
+func (f *fake) CompressImages(
+	_ context.Context, r *engine.CompressImages, o engine.CompressOutput, p engine.Progress,
+) (*engine.CompressResult, error) {
+	f.note(compressed{*r, o})
+	for _, e := range f.events {
+		p.Event(e)
+	}
+	return f.smaller, f.err
 }
 
 func (f *fake) ListJobs(ctx context.Context, filter engine.JobFilter) ([]engine.Job, error) {
@@ -185,7 +200,7 @@ type bench struct {
 
 func newBench(t testing.TB, stdin string) *bench {
 	t.Helper()
-	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png")}, ctx: t.Context()}
+	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png"), smaller: oneSmaller()}, ctx: t.Context()}
 	var streams *iostreams.Streams
 	streams, b.out, b.errOut = iostreams.Test(stdin)
 	b.deps = app.Deps(app.Process{WorkDir: workDir, HomeDir: "/home/me", Streams: streams, Now: now})
@@ -291,6 +306,19 @@ func oneResult(paths ...string) *engine.Result {
 		r.Assets = append(r.Assets, engine.Asset{Path: p, MediaType: "image/png", Bytes: 3, SHA256: "00", Index: i})
 	}
 	return r
+}
+
+// oneSmaller is a picture that was compressed.
+func oneSmaller() *engine.CompressResult {
+	facts := &engine.PictureFacts{Bytes: 3, Width: 4, Height: 2, MediaType: "image/png"}
+	return &engine.CompressResult{
+		Assets: []engine.Asset{{Path: "/work/here/out/a.png", MediaType: "image/png", Bytes: 3, Source: "/work/here/a.png"}},
+		Items: []engine.Compressed{{
+			Source: "/work/here/a.png", Status: engine.Smaller, Path: "/work/here/out/a.png", Before: facts, After: facts,
+			Quality: new(80), Encodes: 2, Notes: []string{},
+		}},
+		Warnings: []string{},
+	}
 }
 
 // brokenWriter fails like a pipe whose reader is gone.

@@ -18,7 +18,8 @@ import (
 // commands are all commands that have a result, with arguments that work against the fake.
 func commands() []string {
 	return []string{
-		"images generate x", "images edit -i a.png x", "images generate --dry-run x", "jobs list", "jobs show a",
+		"images generate x", "images edit -i a.png x", "images generate --dry-run x", "images compress a.png",
+		"jobs list", "jobs show a",
 		"jobs resume a", "jobs forget a", "models list", "models show m", "policy test a.png", "config show", "config path",
 		"config init --overwrite", "config init --stdout", "doctor", "version", "--version", "completion bash",
 	}

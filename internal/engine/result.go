@@ -41,6 +41,7 @@ type Asset struct {
 	Spooled   bool    `json:"spooled,omitempty"`
 	NoPicture bool    `json:"no_picture,omitempty"` // a page, a program or unknown bytes came instead
 	Sidecar   string  `json:"sidecar,omitempty"`
+	Source    string  `json:"source,omitempty"` // the file that a compressed copy was made of
 }
 
 // Cost is money in US dollars. Micros is nil when the price is unknown, which is never shown as 0.
@@ -136,6 +137,9 @@ const (
 	EventSaved    EventKind = "saved"    // a picture is at its final name
 	EventReceived EventKind = "received" // bytes of a picture arrived
 	EventWarning  EventKind = "warning"
+
+	EventCompressing EventKind = "compressing" // so many pictures (Total) are about to be compressed
+	EventCompressed  EventKind = "compressed"  // one more (Index) has ended, well or not
 )
 
 // Event is one step that a door may show.

@@ -139,10 +139,18 @@ func (e *Engine) bareBase64(ref string, index int) (*Source, error) {
 }
 
 func (e *Engine) stdinSource(index int) (*Source, error) {
+	data, err := e.readStdin(e.inlineLimit())
+	if err != nil {
+		return nil, err
+	}
+	return bytesSource(data, "", index)
+}
+
+// readStdin reads a whole item of at most limit bytes.
+func (e *Engine) readStdin(limit int64) ([]byte, error) {
 	if e.cfg.Stdin == nil {
 		return nil, fault.New(fault.InvalidArgument, "stdin is not a source here; give a path")
 	}
-	limit := e.inlineLimit()
 	data, err := io.ReadAll(io.LimitReader(e.cfg.Stdin, limit+1))
 	if err != nil {
 		return nil, fault.Caused(fault.IOFailed, err, "stdin cannot be read")
@@ -153,7 +161,7 @@ func (e *Engine) stdinSource(index int) (*Source, error) {
 	if len(data) == 0 {
 		return nil, fault.New(fault.InvalidArgument, "stdin is empty")
 	}
-	return bytesSource(data, "", index)
+	return data, nil
 }
 
 func bytesSource(data []byte, declared string, index int) (*Source, error) {
