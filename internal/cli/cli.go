@@ -25,6 +25,7 @@ type Engine interface {
 	CompressImages(
 		context.Context, *engine.CompressImages, engine.CompressOutput, engine.Progress,
 	) (*engine.CompressResult, error)
+	InspectMedia(ctx context.Context, refs []string) ([]engine.Inspection, error)
 	ListJobs(context.Context, engine.JobFilter) ([]engine.Job, error)
 	ShowJob(ctx context.Context, id string) (engine.Job, error)
 	ForgetJobs(ctx context.Context, ids []string, force bool) (int, error)

@@ -62,7 +62,7 @@ func TestCompletion(t *testing.T) {
 		{"completion bash ", nil},
 		{"help images ", []string{
 			"compress	Make pictures smaller: bytes, size or format", "edit	Make images from images and text",
-			"generate	Make images from text",
+			"generate	Make images from text", "inspect	Say what pictures and videos are",
 		}},
 		{"help nothing ", nil},
 	} {

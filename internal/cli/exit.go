@@ -96,5 +96,6 @@ var (
 	localCodes    = []int{0, 1, 2, 3, 4, 130, 143}                                 //nolint:gochecknoglobals // a table
 	paidCodes     = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 130, 143}         //nolint:gochecknoglobals // a table
 	compressCodes = []int{0, 1, 2, 3, 4, 7, 9, 13, 130, 143}                       //nolint:gochecknoglobals // a table
+	inspectCodes  = []int{0, 1, 2, 3, 4, 7, 13, 130, 143}                          //nolint:gochecknoglobals // a table
 	allCodes      = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 124, 130, 143} //nolint:gochecknoglobals // a table
 )

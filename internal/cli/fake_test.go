@@ -31,6 +31,7 @@ type fake struct {
 	err     error
 	events  []engine.Event
 	smaller *engine.CompressResult
+	seen    []engine.Inspection
 	jobs    []engine.Job
 	models  []engine.ModelInfo
 	deny    string            // paths that contain it are denied
@@ -74,7 +75,8 @@ type (
 		Req engine.CompressImages
 		Out engine.CompressOutput
 	}
-	piped struct{}
+	inspected struct{ Refs []string }
+	piped     struct{}
 )
 
 func (f *fake) note(call any) { f.calls = append(f.calls, call) }
@@ -111,6 +113,11 @@ func (f *fake) CompressImages(
 		p.Event(e)
 	}
 	return f.smaller, f.err
+}
+
+func (f *fake) InspectMedia(ctx context.Context, refs []string) ([]engine.Inspection, error) {
+	f.note(inspected{refs})
+	return f.seen, either(f.err, ctx.Err())
 }
 
 func (f *fake) ListJobs(ctx context.Context, filter engine.JobFilter) ([]engine.Job, error) {
@@ -200,7 +207,7 @@ type bench struct {
 
 func newBench(t testing.TB, stdin string) *bench {
 	t.Helper()
-	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png"), smaller: oneSmaller()}, ctx: t.Context()}
+	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png"), smaller: oneSmaller(), seen: []engine.Inspection{onePhoto()}}, ctx: t.Context()}
 	var streams *iostreams.Streams
 	streams, b.out, b.errOut = iostreams.Test(stdin)
 	b.deps = app.Deps(app.Process{WorkDir: workDir, HomeDir: "/home/me", Streams: streams, Now: now})
@@ -318,6 +325,14 @@ func oneSmaller() *engine.CompressResult {
 			Quality: new(80), Encodes: 2, Notes: []string{},
 		}},
 		Warnings: []string{},
+	}
+}
+
+// onePhoto is a picture that was inspected.
+func onePhoto() engine.Inspection {
+	return engine.Inspection{
+		Source: "/work/here/a.png", Kind: "image", Format: "png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 2,
+		Frames: 1, Image: &engine.ImageDetails{Orientation: 1},
 	}
 }
 

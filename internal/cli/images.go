@@ -10,13 +10,13 @@ import (
 )
 
 func newImages(sh *shell) *cobra.Command {
-	return newGroup(sh, "images", "Generate, edit and compress images",
+	return newGroup(sh, "images", "Generate, edit, compress and inspect images",
 		"Make pictures from text, or from pictures and text, and make them smaller. Every call that costs money is "+
 			"journalled before it is sent.",
 		`  mediagen images generate "a red bicycle"
   mediagen images edit -i room.jpg "a green sofa"
   mediagen images compress --max-bytes 200k room.jpg`,
-		newGenerate(sh), newEdit(sh), newCompress(sh))
+		newGenerate(sh), newEdit(sh), newCompress(sh), newInspect(sh))
 }
 
 // imageFlags are the flags of both image commands that are not part of the request.

@@ -86,10 +86,10 @@ func (m *movie) readIndex(sidx source) error {
 	return nil
 }
 
-// extent is the time that parts take up together, in any order.
-type extent struct{ start, end time.Duration }
+// interval is the time that parts take up together, in any order.
+type interval struct{ start, end time.Duration }
 
-func (e *extent) add(start, ticks uint64, scale uint32) {
+func (e *interval) add(start, ticks uint64, scale uint32) {
 	first := span(start, scale)
 	last := first + span(ticks, scale)
 	if last < first { // longer than can be told
@@ -101,4 +101,4 @@ func (e *extent) add(start, ticks uint64, scale uint32) {
 	e.end = max(e.end, last)
 }
 
-func (e *extent) length() time.Duration { return e.end - e.start }
+func (e *interval) length() time.Duration { return e.end - e.start }

@@ -29,7 +29,7 @@ type movie struct {
 	scale        uint32        // mvhd, ticks a second
 	whole        time.Duration // mehd
 	longest      time.Duration // mdhd
-	indexed      extent        // sidx, of all tracks
+	indexed      interval        // sidx, of all tracks
 	video, audio *track
 }
 
@@ -43,7 +43,7 @@ type track struct {
 	scale    uint32
 	length   uint64 // ticks
 	entries  source // stsd
-	indexed  extent // sidx
+	indexed  interval // sidx
 }
 
 func probeISO(s source, info *VideoInfo) error {

@@ -46,7 +46,7 @@ func (d *folder) swap(name string, was fs.FileInfo, r io.Reader) (Saved, error) 
 	if err := d.unchanged(name, was); err != nil {
 		return Saved{}, err
 	}
-	f, tmp, err := d.sibling(name)
+	f, tmp, err := d.sibling(name, "")
 	if err != nil {
 		return Saved{}, err
 	}
