@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mediagen/internal/param"
 )
 
 // Candidate is a word that completes an argument, with a few words about it.
@@ -97,5 +100,25 @@ func (sh *shell) completeArgs(
 			}
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completePairs completes a flag that takes pairs with the names of a set, behind the pairs that are there.
+func completePairs(cmd *cobra.Command, flag string, set param.Set) {
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(_ *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			before := text[:strings.LastIndex(text, ",")+1]
+			var words []string
+			for _, p := range set {
+				word := before + p.Flag()
+				if p.Kind != param.KindBool {
+					word += "="
+				}
+				words = append(words, cobra.CompletionWithDesc(word, p.Usage))
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		})
+	if err != nil {
+		panic("cli: " + err.Error())
 	}
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,5 +194,39 @@ func TestCompressSignal(t *testing.T) {
 	b.wants(130, "images", "compress", "a.png")
 	if got := b.out.String(); got != "out/a.png\n" {
 		t.Errorf("stdout %q", got)
+	}
+}
+
+// TestGenerateCompress turns pairs into the options of the copies, and refuses what the flags would.
+func TestGenerateCompress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.wants(0, "images", "generate", "--compress", "max-bytes=200k,format=webp,best-effort", "x")
+	call, ok := b.call().(generated)
+	want := &engine.Compression{MaxBytes: 200_000, Format: "webp", BestEffort: true}
+	if diff := cmp.Diff(want, call.Out.Compress); diff != "" || !ok {
+		t.Error(diff)
+	}
+	b.wants(0, "images", "edit", "-i", "a.png", "x")
+	if call, ok := b.call().(edited); !ok || call.Out.Compress != nil {
+		t.Errorf("%+v", b.call())
+	}
+	for pairs, says := range map[string]string{
+		"":            "there is nothing in it",
+		"max-bytes=1": "between 1Ki and 1Gi",
+		"size=3":      `"size" is not known`,
+		"quality":     "quality needs a value",
+	} {
+		b := newBench(t, "")
+		b.wants(2, "images", "edit", "-i", "a.png", "--compress", pairs, "x")
+		if text := b.errOut.String(); !strings.Contains(text, "compress: ") || !strings.Contains(text, says) || b.opened > 0 {
+			t.Errorf("%q: %s", pairs, text)
+		}
+	}
+	b = newBench(t, "")
+	b.wants(2, "images", "generate", "-o", "-", "--compress", "format=webp", "x")
+	if words := b.words("images", "generate", "--compress", "quality=3,m"); !slices.Contains(words, "quality=3,max-bytes=\tmake each "+
+		"file at most this large, in bytes: 200k, 1.5M, 512Ki") {
+		t.Errorf("completion: %q", words)
 	}
 }

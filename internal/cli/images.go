@@ -30,6 +30,8 @@ type imageFlags struct {
 	allowUnknownCost bool
 	nul              bool
 	force            bool
+	compress         string
+	compression      *engine.Compression
 }
 
 func (f *imageFlags) add(cmd *cobra.Command) {
@@ -41,11 +43,14 @@ func (f *imageFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.name, "name", "", "`TEMPLATE` for file names, such as {date}-{slug}-{index}.{ext}")
 	fs.BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 	fs.BoolVar(&f.sidecar, "sidecar", false, "write NAME.EXT.json with prompt, request and cost beside each picture")
+	fs.StringVar(&f.compress, "compress", "", "save a smaller copy too, as NAME.compressed.EXT: `PAIRS` such as "+
+		"max-bytes=200k,format=webp (see: mediagen images compress)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "print the plan and the estimated cost, send nothing")
 	fs.BoolVar(&f.allowUnknownCost, "allow-unknown-cost", false, "send under --max-cost even if the price is unknown")
 	fs.BoolVarP(&f.nul, "print0", "0", false, "end each printed path with NUL")
 	fs.BoolVar(&f.force, "force", false, "write bytes to a terminal with -o -")
 	completeWords(cmd, "name", noWords)
+	completePairs(cmd, "compress", (&engine.Compression{}).Params())
 }
 
 // streams reports whether the bytes of the picture go to stdout.
@@ -54,7 +59,7 @@ func (f *imageFlags) streams() bool { return f.output == "-" && !f.dryRun }
 func (f *imageFlags) outputOf(outputDir string) engine.Output {
 	out := engine.Output{
 		Dest: f.output, Template: f.name, Overwrite: f.overwrite, Sidecar: f.sidecar, DryRun: f.dryRun,
-		AllowUnknownCost: f.allowUnknownCost,
+		AllowUnknownCost: f.allowUnknownCost, Compress: f.compression,
 	}
 	if f.output == "-" {
 		out.Dest, out.Stream = "", true
@@ -73,6 +78,8 @@ func (f *imageFlags) check(cmd *cobra.Command, sh *shell) error {
 		return wrong("-o is empty; name a directory or a file, or leave it out")
 	case f.nul && sh.flags.wantsJSON():
 		return wrong("--json and --print0 both shape stdout; use one")
+	case f.streams() && f.compress != "":
+		return wrong("-o - prints one picture, so --compress makes no sense; name a directory or a file")
 	case !f.streams():
 		return nil
 	case sh.flags.wantsJSON():
@@ -83,6 +90,18 @@ func (f *imageFlags) check(cmd *cobra.Command, sh *shell) error {
 		return wrong("-o - would write picture bytes to the terminal; redirect stdout, or add --force")
 	case sh.Streams.OutNull:
 		return wrong("stdout is closed or the null device, so the picture of -o - would be lost; name a file with -o FILE")
+	}
+	return nil
+}
+
+// readCompress reads the pairs of --compress, which are the flags of images compress.
+func (f *imageFlags) readCompress(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("compress") {
+		return nil
+	}
+	f.compression = &engine.Compression{}
+	if err := f.compression.Params().SetPairs(f.compress); err != nil {
+		return usageError{fault.New(fault.InvalidArgument, "compress: %w", err)}
 	}
 	return nil
 }
@@ -100,6 +119,7 @@ func newGenerate(sh *shell) *cobra.Command {
 		Example: `  mediagen images generate "a red bicycle"
   mediagen images generate -n 3 --output-format webp -o out/ "a red bicycle"
   mediagen images generate -o logo.png --background transparent "a fox, flat logo"
+  mediagen images generate --compress max-bytes=200k,format=webp -o out/ "a red bicycle"
   mediagen images generate --dry-run --json "a red bicycle"
   echo "a red bicycle" | mediagen images generate -o - - > bicycle.png`,
 		Annotations:       map[string]string{exitCodes: exitStatus(paidCodes...)},
@@ -177,6 +197,9 @@ func (sh *shell) runImages(cmd *cobra.Command, f *imageFlags, prompt promptSourc
 		return err
 	}
 	if err := f.check(cmd, sh); err != nil {
+		return err
+	}
+	if err := f.readCompress(cmd); err != nil {
 		return err
 	}
 	return sh.withEngine(cmd, func(ctx context.Context, s Session) error {

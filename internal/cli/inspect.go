@@ -17,7 +17,8 @@ func newInspect(sh *shell) *cobra.Command {
 		Use: "inspect FILE|-...", Short: "Say what pictures and videos are", Args: atLeastOne("file"),
 		Long: "Print what the headers of pictures and videos say: format, size, frames, colour profile, codecs, whether a " +
 			"video was cut short, and where the file says that it comes from. Nothing is decoded, and content credentials " +
-			"(C2PA) are found, not verified. Beside a picture that was made with --sidecar its prompt, model and cost are shown too.",
+			"(C2PA) are found, not verified. Beside a picture that was made with --sidecar its prompt, model and cost are " +
+			"shown too.",
 		Example: `  mediagen images inspect photo.jpg
   mediagen images inspect --json --jq '.items[] | "\(.source) \(.width)x\(.height)"' *.png
   mediagen images inspect - < clip.mp4`,

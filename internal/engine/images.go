@@ -76,8 +76,15 @@ type imageFunc func(ctx context.Context, call ImageCall, sink ImageSink) (ImageR
 
 // run takes a checked call from plan to saved files: target, journal, request, pictures, settlement.
 func (e *Engine) run(ctx context.Context, d *draft, p Progress, call imageFunc) (*Result, error) {
+	copier, err := e.copier(d) //nolint:contextcheck // looks at tables, waits for nothing
+	if err != nil {
+		return nil, told(d.operation, err)
+	}
 	if d.out.DryRun {
 		paths, err := e.preview(d)
+		if err == nil {
+			err = copier.aimCopies(paths, d.ext())
+		}
 		if err != nil {
 			return nil, told(d.operation, err)
 		}
@@ -91,6 +98,9 @@ func (e *Engine) run(ctx context.Context, d *draft, p Progress, call imageFunc) 
 		return nil, told(d.operation, err)
 	}
 	defer func() { _ = target.Close() }() // releases handles; the files are complete or gone by then
+	if err := copier.aimCopies(target.Paths(), d.ext()); err != nil {
+		return nil, told(d.operation, err)
+	}
 	s := &session{
 		e: e, d: d, caller: ctx, target: target, progress: p, created: e.cfg.Now().UTC(), warnings: unique(d.warnings),
 	}
@@ -101,7 +111,8 @@ func (e *Engine) run(ctx context.Context, d *draft, p Progress, call imageFunc) 
 	defer cancel()
 	s.abandon = cancel
 	reply, callErr := call(paid, d.call, s)
-	return s.settle(reply, callErr) //nolint:contextcheck // the journal hears the end whatever was cancelled
+	res, err := s.settle(reply, callErr) //nolint:contextcheck // the journal hears the end whatever was cancelled
+	return copier.copies(ctx, d.operation, res, err)
 }
 
 // stopped says why nothing is sent any more when the caller gave up or ran out of time, or nil.

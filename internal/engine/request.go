@@ -162,8 +162,9 @@ type Output struct {
 	Template         string // --name
 	Overwrite        bool
 	Sidecar          bool
-	Stream           bool   // keep the one picture in the spool for Result.Assets[0].Path to be piped
-	Tool             string // the MCP tool's name, which is part of the default file name
+	Compress         *Compression // save a smaller copy of each picture too, as NAME.compressed.EXT; nil for none
+	Stream           bool         // keep the one picture in the spool for Result.Assets[0].Path to be piped
+	Tool             string       // the MCP tool's name, which is part of the default file name
 	DryRun           bool
 	MaxCost          *int64 // micro-dollars; nil means no cap
 	AllowUnknownCost bool
@@ -177,8 +178,8 @@ func (o Output) check(n, partials int) error {
 	if n > 1 {
 		return fault.New(fault.InvalidArgument, "-o - takes one picture, not %d; name a directory instead", n)
 	}
-	if partials > 0 || o.Sidecar || o.Template != "" {
-		return fault.New(fault.InvalidArgument, "-o - cannot go with partials, sidecar or name")
+	if partials > 0 || o.Sidecar || o.Template != "" || o.Compress != nil {
+		return fault.New(fault.InvalidArgument, "-o - cannot go with partials, sidecar, compress or name")
 	}
 	return nil
 }
