@@ -41,7 +41,7 @@ func newRoot(sh *shell) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "mediagen",
-		Short: "Generate and edit images, and keep what was paid for",
+		Short: "Generate, edit and compress images, and keep what was paid for",
 		Long: "mediagen makes and edits images through OpenAI, Azure and compatible servers, and lands every paid picture " +
 			"in a file: each call stands in a journal before it is sent, and its price is known.",
 		Example: `  mediagen images generate "a red bicycle"

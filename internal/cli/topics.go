@@ -43,15 +43,21 @@ with a warning; -0 and --json give every path as it is. Progress, warnings and e
   {"schema":"mediagen/1","ok":true,"command":"images generate",
    "job":{"id","state","provider","model","created"},
    "assets":[{"path","url","media_type","bytes","width","height","duration_s","sha256","index",
-              "partial","spooled","no_picture","sidecar"}],
+              "partial","spooled","no_picture","sidecar","source"}],
    "usage":{},"cost":{"amount","currency","basis"},"warnings":[],"error":null}
 An asset has only the keys that mean something: "partial" numbers the partial pictures, "spooled" is true when
 the file waits in the spool, "no_picture" when something else came in its place (exit 8), "sidecar" is the
-file beside it.
+file beside it, "source" the picture that a compressed copy was made of.
 
 On failure ok is false and error is {"kind","code","message","hint","exit","provider","request_id",
 "retry_after_s","billed"}; what was saved before the failure is in assets. Lists put their rows in "items". An
 amount is null when it is unknown, never 0; basis is reported, estimated or unknown.
+
+The items of images compress, one a source in their order, are
+  {"source","status","path","before","after","quality","encodes","ssim","untouched","missed","notes","error"}
+with status compressed, untouched or failed; before and after are {"bytes","width","height","media_type"}, and
+error is {"kind","code","message","hint"} or null. Those of images inspect have "image" or "video" for what only
+these have.
 
 --jq EXPRESSION filters that object without jq being installed; strings are printed raw:
   mediagen images generate --json --jq '.assets[].path' "a red bicycle"
