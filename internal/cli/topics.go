@@ -56,8 +56,8 @@ amount is null when it is unknown, never 0; basis is reported, estimated or unkn
 The items of images compress, one a source in their order, are
   {"source","status","path","before","after","quality","encodes","ssim","untouched","missed","notes","error"}
 with status compressed, untouched or failed; before and after are {"bytes","width","height","media_type"}, and
-error is {"kind","code","message","hint"} or null. Those of images inspect have "image" or "video" for what only
-these have.
+error is {"kind","code","message","hint"} or null. Those of images inspect have "image" or "video" for what
+only these have.
 
 --jq EXPRESSION filters that object without jq being installed; strings are printed raw:
   mediagen images generate --json --jq '.assets[].path' "a red bicycle"
