@@ -24,7 +24,7 @@ const autoSSIM = 0.95
 // Spec says what a picture is converted to. The zero value of a field asks for nothing.
 type Spec struct {
 	Format     string       // jpeg, png, webp, avif or Auto; "" = the source's own, png for those that cannot be written
-	Quality    int          // 1..100; 0 = 85 (avif 60), and up to 95 within MaxBytes; a png below 100 has 256 colours
+	Quality    int          // 1..100; 0 = at most 85 (avif 60), with MinSSIM 95; a png below 100 has 256 colours
 	MaxBytes   int64        // of the file
 	MaxSide    int          // pixels of the longer side; nothing is enlarged for it
 	Box        *Box         // an exact size, in the place of MaxSide
@@ -126,6 +126,7 @@ type conversion struct {
 
 	src   []byte
 	h     header
+	from  *Provenance // of the source, once it was looked for
 	notes []string
 }
 
@@ -258,9 +259,12 @@ func (c *conversion) result(ctx context.Context, t trial, s *search, missed bool
 	if c.MaxBytes == 0 && c.MinSSIM == 0 && c.Quality == 0 && c.Box == nil && len(t.data) >= len(c.src) && c.small() {
 		return Result{Info: c.h.Info, Untouched: true, Encodes: s.encodes, Notes: c.notes}, nil
 	}
-	r := Result{Data: t.data, Quality: t.quality, Encodes: s.encodes, SSIM: t.ssim, Missed: missed, Notes: c.notes}
-	var err error
-	r.Info, err = Probe(bytes.NewReader(t.data), t.size(), ownBounds())
+	data, err := c.carryOn(t.data)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Data: data, Quality: t.quality, Encodes: s.encodes, SSIM: t.ssim, Missed: missed, Notes: c.notes}
+	r.Info, err = Probe(bytes.NewReader(data), int64(len(data)), ownBounds())
 	if err != nil || r.SSIM > 0 || !c.Measure {
 		return r, err
 	}
@@ -286,6 +290,9 @@ func (c *conversion) search(format string) (*search, error) {
 			l.steps = []int{100, 90, 75, 60}
 		}
 	}
+	if c.MaxBytes > 0 && c.MinSSIM == 0 {
+		l.top = l.start // what fits at once is good enough
+	}
 	if c.Quality > 0 {
 		l.top, l.start, l.floor = c.Quality, c.Quality, min(l.floor, c.Quality)
 		if format == "png" && c.Quality < 100 && !palettes {
@@ -296,7 +303,35 @@ func (c *conversion) search(format string) (*search, error) {
 			l.steps = append([]int{c.Quality}, l.steps...)
 		}
 	}
-	return &search{ladder: l, limit: c.MaxBytes, minSSIM: c.MinSSIM}, nil
+	limit := c.MaxBytes
+	if limit > 0 && c.sourceType() != "" {
+		limit -= int64(xmpOverhead(format, c.sourceType()))
+	}
+	return &search{ladder: l, limit: limit, minSSIM: c.MinSSIM}, nil
+}
+
+// sourceType is the IPTC digital source type that the source declares, "" for none. It says that a picture was made by
+// a machine, so a copy carries it on.
+func (c *conversion) sourceType() string {
+	if c.from == nil {
+		from, _ := FindProvenance(bytes.NewReader(c.src), int64(len(c.src))) // damage is no error, and memory reads
+		c.from = &from
+	}
+	return c.from.SourceType
+}
+
+// carryOn writes the source type into the result.
+func (c *conversion) carryOn(data []byte) ([]byte, error) {
+	term := c.sourceType()
+	if term == "" {
+		return data, nil
+	}
+	out, err := EmbedSourceType(data, term)
+	if fault.CodeOf(err) == fault.UnsupportedOperation {
+		c.note("the copy does not carry the digital source type %s: %s", term, err.Error())
+		return data, nil
+	}
+	return out, err
 }
 
 func (c *conversion) note(format string, args ...any) {

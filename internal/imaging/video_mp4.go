@@ -29,7 +29,7 @@ type movie struct {
 	scale        uint32        // mvhd, ticks a second
 	whole        time.Duration // mehd
 	longest      time.Duration // mdhd
-	indexed      interval        // sidx, of all tracks
+	indexed      interval      // sidx, of all tracks
 	video, audio *track
 }
 
@@ -41,8 +41,8 @@ type track struct {
 	w, h     int
 	frames   int64
 	scale    uint32
-	length   uint64 // ticks
-	entries  source // stsd
+	length   uint64   // ticks
+	entries  source   // stsd
 	indexed  interval // sidx
 }
 
