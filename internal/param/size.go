@@ -76,8 +76,8 @@ func FormatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Scale multiplies a plain decimal number by factor, exactly. It is false for anything but digits with at most one point
-// between or before digits, for a result that is not whole, and for one above the range of int64.
+// Scale multiplies a plain decimal number by factor, exactly. It is false for anything but digits with at most one
+// point between or before digits, for a result that is not whole, and for one above the range of int64.
 func Scale(number string, factor int64) (int64, bool) {
 	whole, fraction, point := strings.Cut(number, ".")
 	if factor <= 0 || len(number) > maxAmount || (point && fraction == "") || whole+fraction == "" {

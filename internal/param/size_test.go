@@ -133,3 +133,29 @@ func TestSetPairs(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSetPairs never panics, and what it takes is set.
+func FuzzSetPairs(f *testing.F) {
+	for _, text := range []string{"n=3,on", "=", ",", "n=", "n==3", "on=maybe", "output-format=png,n=10", "\xff=\xff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var n int
+		var on bool
+		var format string
+		set := param.Set{
+			param.Enum(&format, "output_format", "format", "png", "jpeg"), param.Int(&n, "n", "how many").Between(1, 10),
+			param.Bool(&on, "on", "on"),
+		}
+		err := set.SetPairs(text)
+		if err == nil && n == 0 && !on && format == "" && !strings.Contains(text, "on") && !strings.Contains(text, "output") {
+			t.Fatalf("SetPairs(%q) set nothing", text)
+		}
+		if err != nil && fault.CodeOf(err) != fault.InvalidArgument {
+			t.Fatalf("SetPairs(%q): %v", text, err)
+		}
+		if check := set.Check(); check != nil {
+			t.Fatalf("SetPairs(%q) left what Check refuses: %v", text, check)
+		}
+	})
+}
