@@ -212,7 +212,10 @@ func (c *compressor) result() (*CompressResult, error) {
 	var errs []error
 	for _, t := range c.tasks {
 		if t.err != nil {
-			t.row.Status, t.row.Error = Failed, itemError(t.err)
+			t.row = Compressed{
+				Source: t.row.Source, Status: Failed, Before: t.row.Before, Encodes: t.row.Encodes, Notes: []string{},
+				Error: itemError(t.err),
+			}
 			errs = append(errs, t.err)
 		}
 		for _, note := range t.row.Notes {

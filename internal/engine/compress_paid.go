@@ -61,14 +61,15 @@ func (c *compressor) copies(ctx context.Context, op operation, res *Result, call
 	var first error
 	failed := 0
 	for i, t := range c.tasks {
+		if t.err != nil {
+			failed, first = failed+1, either(first, t.err)
+			res.Warnings = append(res.Warnings, "a compressed copy was not saved: "+hinted(t.err))
+			continue
+		}
 		for _, note := range t.row.Notes {
 			res.Warnings = append(res.Warnings, filepath.Base(t.ref)+": "+note)
 		}
-		switch {
-		case t.err != nil:
-			failed, first = failed+1, either(first, t.err)
-			res.Warnings = append(res.Warnings, "a compressed copy was not saved: "+hinted(t.err))
-		case t.asset != nil:
+		if t.asset != nil {
 			t.asset.Index = of[i].Index
 			res.Assets = append(res.Assets, *t.asset)
 		}

@@ -323,9 +323,13 @@ func TestCompressStdin(t *testing.T) {
 	_, err := r.CompressImages(t.Context(), compressOf(engine.Compression{}, "-"), engine.CompressOutput{Dest: "x.png"}, nil)
 	wantError(t, err, engine.KindInvalidRequest, fault.InvalidArgument, engine.BilledNo)
 	r = compressRig(t, options{})
-	_, err = r.CompressImages(t.Context(), compressOf(engine.Compression{Format: "jpeg"}, "a.png"),
-		engine.CompressOutput{Stdout: brokenPipe{}}, nil)
-	wantError(t, err, engine.KindFailure, fault.IOFailed, engine.BilledNo)
+	for _, c := range []engine.Compression{{Format: "jpeg"}, {MaxSize: 600}} {
+		res, err := r.CompressImages(t.Context(), compressOf(c, "a.png"), engine.CompressOutput{Stdout: brokenPipe{}}, nil)
+		wantError(t, err, engine.KindFailure, fault.IOFailed, engine.BilledNo)
+		if i := res.Items[0]; i.Status != engine.Failed || i.Untouched || i.After != nil || i.Path != "" {
+			t.Errorf("%+v", i)
+		}
+	}
 }
 
 type brokenPipe struct{}
