@@ -1,10 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +24,7 @@ const (
 	startTarget  = 60 * time.Millisecond // mediagen version, whole process, with libvips
 	growthTarget = 16                    // MiB of peak RSS over start
 	listTarget   = 50 * time.Millisecond // jobs list of 100,000 rows
+	peerTarget   = 1.15                  // the wall time of vipsthumbnail, for the same work
 )
 
 // measured runs the program once and returns its wall time and peak resident memory in MiB.
@@ -120,4 +129,53 @@ func multiply(b *testing.B, path string, n int) {
 	if _, err := os.Stat(path); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// BenchmarkCompress is the whole process of a resize and encode at a fixed quality, from a JPEG of 12 megapixels to a
+// WebP of 1024 pixels, against vipsthumbnail, which does the same with the same library. The two take turns.
+func BenchmarkCompress(b *testing.B) {
+	peer, err := exec.LookPath("vipsthumbnail")
+	if err != nil {
+		b.Skip("vipsthumbnail is not here (package libvips-tools)")
+	}
+	p := newProgram(b)
+	big := filepath.Join(p.dir, "big.jpg")
+	if err := os.WriteFile(big, photo(b, 4000, 3000), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		took, _ := p.measured("images", "compress", "--max-size", "1024", "--format", "webp", "--quality", "80", "--overwrite",
+			"-o", "ours.webp", big)
+		ours = append(ours, took)
+		start := time.Now()
+		cmd := exec.CommandContext(b.Context(), peer, big, "--size", "1024", "-o", filepath.Join(p.dir, "theirs.webp[Q=80,strip]"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		theirs = append(theirs, time.Since(start))
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	ratio := float64(ours[len(ours)/2]) / float64(theirs[len(theirs)/2])
+	b.ReportMetric(ratio, "x_vipsthumbnail")
+	b.ReportMetric(ratio/peerTarget, "x_target")
+}
+
+// photo is a JPEG with the detail of a photograph: soft shapes under fine noise.
+func photo(b *testing.B, w, h int) []byte {
+	b.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	noise := rand.New(rand.NewPCG(1, 2)) // repeatable
+	for y := range h {
+		for x := range w {
+			v := 128 + 60*math.Sin(float64(x)/97) + 50*math.Cos(float64(y)/71) + 16*noise.Float64()
+			img.SetRGBA(x, y, color.RGBA{uint8(min(v, 255)), uint8(min(v*0.8+20, 255)), uint8(255 - min(v, 255)), 255})
+		}
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 92}); err != nil {
+		b.Fatal(err)
+	}
+	return out.Bytes()
 }

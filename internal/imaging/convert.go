@@ -130,12 +130,12 @@ type conversion struct {
 	notes []string
 }
 
-// fits reports whether the source is what was asked for, so that it is left alone byte for byte. A quality or a floor
-// is a wish for new bytes, unless a limit says how small they have to be.
+// fits reports whether the source is what was asked for, so that it is left alone byte for byte. A quality is a wish
+// for new bytes, and so is a floor of SSIM without a limit, which asks for the smallest file that keeps it.
 func (c *conversion) fits() bool {
 	w, h := c.h.Upright()
 	switch {
-	case c.MaxBytes == 0 && c.MaxSide == 0 && c.Box == nil, c.Quality > 0, c.MinSSIM > 0:
+	case c.MaxBytes == 0 && c.MaxSide == 0 && c.Box == nil, c.Quality > 0, c.MinSSIM > 0 && c.MaxBytes == 0:
 		return false
 	case c.MaxBytes > 0 && int64(len(c.src)) > c.MaxBytes,
 		c.MaxSide > 0 && max(w, h) > c.MaxSide,

@@ -179,6 +179,7 @@ func TestConvertLeavesAlone(t *testing.T) {
 		{"auto without a limit", jpg, Spec{Format: Auto}, false},
 		{"a quality", jpg, Spec{MaxSide: 500, Quality: 80}, false},
 		{"a floor", jpg, Spec{MaxSide: 500, MinSSIM: 0.5}, false},
+		{"a floor and a budget", jpg, Spec{MaxBytes: 1 << 20, MinSSIM: 0.5}, true},
 		{"on its side", withOrientation(jpg, 6), Spec{MaxSide: 500}, false},
 		{"wide gamut", withProfileJPEG(jpg, p3Profile()), Spec{MaxSide: 500}, false},
 		{"sRGB by name", withProfileJPEG(jpg, srgb), Spec{MaxSide: 500}, true},
