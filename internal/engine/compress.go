@@ -77,12 +77,11 @@ func (c *Compression) check() error {
 
 // canWrite refuses a format that this build has no encoder for.
 func canWrite(format string) error {
-	write := imaging.Describe().Write
-	if format == "" || format == imaging.Auto || slices.Contains(write, format) {
+	if format == "" || format == imaging.Auto || imaging.CanWrite(format) {
 		return nil
 	}
 	return fault.New(fault.UnsupportedOperation, "this build has no %s encoder; it writes %s", format,
-		strings.Join(write, ", "))
+		strings.Join(imaging.Describe().Write, ", "))
 }
 
 // spec is the compression as package imaging takes it, within the bounds that it may raise.

@@ -517,3 +517,13 @@ func TestBrief(t *testing.T) {
 		t.Errorf("Brief (-want +got):\n%s", diff)
 	}
 }
+
+// TestCanWrite agrees with the long description.
+func TestCanWrite(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"png", "jpeg", "webp", "gif", "avif", "heic", "tga", ""} {
+		if got, want := CanWrite(format), slices.Contains(Describe().Write, format); got != want {
+			t.Errorf("CanWrite(%q) = %v, want %v", format, got, want)
+		}
+	}
+}

@@ -256,6 +256,9 @@ type Engine struct {
 // Brief returns the name and the version of the engine of this build and nothing else. It starts nothing.
 func Brief() Engine { return brief() }
 
+// CanWrite reports whether this build encodes a format, such as "webp". In a libvips build it starts the library.
+func CanWrite(format string) bool { return canWrite(format) }
+
 // Describe returns the engine of this build. In a libvips build it starts the library and tries the codecs that
 // libvips may have been built without.
 func Describe() Engine { return describe() }

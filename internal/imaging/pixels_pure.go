@@ -251,6 +251,8 @@ func fixed8(v int) byte { return byte(min(max((v+1<<15)>>16, 0), 255)) }
 
 func brief() Engine { return Engine{Name: "pure-go", Version: runtime.Version()} }
 
+func canWrite(format string) bool { return slices.Contains(describe().Write, format) }
+
 func describe() Engine {
 	e := brief()
 	e.Read = []string{"bmp", "png", "jpeg", "webp", "gif", "tiff", "avif"}

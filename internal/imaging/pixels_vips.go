@@ -130,7 +130,20 @@ func (p *pixels) encode(o plan) ([]byte, error) {
 
 func brief() Engine { return Engine{Name: "libvips", Version: vipsVersion()} }
 
-// describe tries AVIF in earnest: libheif loads without its codecs, too.
+// canWrite tries AVIF in earnest: libheif loads without its codecs, too.
+func canWrite(format string) bool {
+	start()
+	if format != "avif" {
+		return hasOperation(format + "save_buffer")
+	}
+	_, err := sampleAVIF()
+	return err == nil
+}
+
+func sampleAVIF() ([]byte, error) {
+	return EncodeImage(context.Background(), image.NewGray(image.Rect(0, 0, 16, 16)), EncodeOptions{Format: "avif"})
+}
+
 func describe() Engine {
 	start()
 	e := brief()
@@ -143,9 +156,7 @@ func describe() Engine {
 			e.Write = append(e.Write, f)
 		}
 	}
-	grey := image.NewGray(image.Rect(0, 0, 16, 16))
-	sample, err := EncodeImage(context.Background(), grey, EncodeOptions{Format: "avif"})
-	if err == nil {
+	if sample, err := sampleAVIF(); err == nil {
 		e.Write = append(e.Write, "avif")
 		if _, err := decode(context.Background(), sample, sniff.DefaultBounds()); err == nil {
 			e.Read = append(e.Read, "avif")
