@@ -73,7 +73,11 @@ func Convert(ctx context.Context, src []byte, s Spec) (Result, error) {
 	}
 	c := conversion{Spec: s, src: src, h: h}
 	if c.fits() {
-		return Result{Info: h.Info, Untouched: true}, nil
+		r := Result{Info: h.Info, Untouched: true}
+		if s.MinSSIM > 0 {
+			r.SSIM = 1 // it is its own copy
+		}
+		return r, nil
 	}
 	return c.run(ctx)
 }
