@@ -145,7 +145,7 @@ static void keep_going(VipsImage *image, VipsProgress *progress, void *stop) {
 		vips_image_set_kill(image, TRUE);
 }
 
-// run_job writes the pixels to out, which takes them strip by strip, so that they are nowhere twice, until *stop is set.
+// run_job writes the pixels to out, strip by strip, so that they are nowhere twice, until *stop is set.
 static int run_job(Job *job, unsigned char *out, int *stop, int threads) {
 	VipsImage *to = vips_image_new_from_memory(out, VIPS_IMAGE_SIZEOF_IMAGE(job->image), job->width, job->height,
 		job->bands, VIPS_FORMAT_UCHAR);
