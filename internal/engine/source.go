@@ -228,9 +228,13 @@ func uploadName(path string) string {
 	return name
 }
 
-// probe reads a source's header within the bounds.
+// probe reads a source's header within the bounds, and makes sure that the file was not cut short.
 func (e *Engine) probe(s *Source) (imaging.Info, error) {
-	return imaging.Probe(s.at, s.Size, e.cfg.Bounds)
+	info, err := imaging.Probe(s.at, s.Size, e.cfg.Bounds)
+	if err != nil {
+		return imaging.Info{}, err
+	}
+	return info, imaging.Whole(s.at, s.Size, info)
 }
 
 func extOr(t sniff.Type, other string) string {

@@ -527,3 +527,32 @@ func TestCanWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole: a picture that lacks its end is found without decoding, whatever the cut, and one with something behind
+// its end passes.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	img := gradient(90, 60)
+	whole := func(b []byte) error {
+		info, err := Probe(bytes.NewReader(b), int64(len(b)), sniff.DefaultBounds())
+		if err != nil {
+			return err
+		}
+		return Whole(bytes.NewReader(b), int64(len(b)), info)
+	}
+	for format, b := range map[string][]byte{
+		"png": pngOf(t, img), "webp": encoded(t, img, EncodeOptions{Format: "webp"}), "jpeg": jpegOf(t, img),
+	} {
+		if err := whole(b); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+		if err := whole(append(bytes.Clone(b), "behind the end"...)); err != nil {
+			t.Errorf("%s with something behind: %v", format, err)
+		}
+		for n := len(b) / 2; format != "jpeg" && n < len(b)-4; n++ { // the checksum at the end is nobody's chunk
+			if err := whole(b[:n]); fault.CodeOf(err) != fault.InvalidImage {
+				t.Fatalf("%s cut to %d of %d bytes: %v", format, n, len(b), err)
+			}
+		}
+	}
+}

@@ -8,9 +8,11 @@ package imaging
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"image"
 	"image/color"
 	"image/draw"
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -190,14 +192,36 @@ func decodeFirst(ctx context.Context, src []byte, h header, to extent, b sniff.B
 	return decodePixels(ctx, src, h, to, b)
 }
 
+// Whole returns invalid_image for a picture that provably lacks its end, by its chunks or boxes: png, webp, avif and
+// heic. It decodes nothing, so a jpeg, whose end only decoding finds, passes, and so does what follows a png's end. i is
+// what Probe said of the file.
+func Whole(r io.ReaderAt, size int64, i Info) error {
+	return checkWhole(source{r, size}, header{Info: i})
+}
+
 // checkWhole finds what some decoders fill with grey or nothing: boxes or chunks that the file announces and lacks.
 func checkWhole(s source, h header) error {
 	switch h.Format {
+	case "png":
+		return walkPNG(s, func(kind string, off, n int64) (bool, error) {
+			if off+n > s.size {
+				return true, damaged(h.Format, nil)
+			}
+			return kind == "IEND", nil
+		})
 	case "avif", "heic":
 		return walkBoxes(s, func(string, source) (bool, error) { return false, nil })
 	case "webp":
-		return walkRIFF(s, func(_ string, off, n int64) (bool, error) {
-			if off+n > s.size {
+		b, err := s.read(4, 4)
+		if err != nil {
+			return err
+		}
+		end := int64(binary.LittleEndian.Uint32(b)) + 8
+		if end > s.size {
+			return damaged(h.Format, nil)
+		}
+		return walkRIFF(s.part(0, end), func(_ string, off, n int64) (bool, error) {
+			if off+n > end {
 				return true, damaged(h.Format, nil)
 			}
 			return false, nil

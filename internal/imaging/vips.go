@@ -139,23 +139,19 @@ static int open_turned(Job *job, const void *pix, int width, int height, int ban
 	return finish(job, t[2]);
 }
 
-// keep_going ends the work on an image once *stop is set. It is called after every few lines.
-static void keep_going(VipsImage *image, VipsProgress *progress, void *stop) {
-	if (*(volatile int *) stop)
-		vips_image_set_kill(image, TRUE);
-}
-
-// run_job writes the pixels to out, strip by strip, so that they are nowhere twice, until *stop is set.
-static int run_job(Job *job, unsigned char *out, int *stop, int threads) {
-	VipsImage *to = vips_image_new_from_memory(out, VIPS_IMAGE_SIZEOF_IMAGE(job->image), job->width, job->height,
-		job->bands, VIPS_FORMAT_UCHAR);
-	if (!to)
-		return -1;
-	vips_concurrency_set(threads);
-	vips_image_set_progress(to, TRUE);
-	g_signal_connect(to, "eval", G_CALLBACK(keep_going), stop);
-	int result = vips_image_write(job->image, to);
-	g_object_unref(to);
+// run_job copies the pixels to out strip by strip, so that they are nowhere twice, until *stop is set. It does so in this
+// thread: libvips' own threads lose the error of a file that is cut short in one of ten runs.
+static int run_job(Job *job, unsigned char *out, volatile int *stop) {
+	VipsRegion *region = vips_region_new(job->image);
+	size_t line = VIPS_IMAGE_SIZEOF_LINE(job->image);
+	int result = 0;
+	for (int y = 0; y < job->height && !result; y += 64) {
+		VipsRect strip = {0, y, job->width, VIPS_MIN(64, job->height - y)};
+		result = *stop ? -3 : vips_region_prepare(region, &strip);
+		for (int i = 0; i < strip.height && !result; i++)
+			memcpy(out + (y + i) * line, VIPS_REGION_ADDR(region, 0, y + i), line);
+	}
+	g_object_unref(region);
 	return result;
 }
 
@@ -234,7 +230,7 @@ func collect(ctx context.Context, j *C.Job, result C.int) (*pixels, error) {
 		atomic.StoreInt32((*int32)(unsafe.Pointer(stop)), 1)
 		close(told)
 	})
-	result = C.run_job(j, (*C.uchar)(unsafe.Pointer(unsafe.SliceData(px.pix))), stop, C.int(threads()))
+	result = C.run_job(j, (*C.uchar)(unsafe.Pointer(unsafe.SliceData(px.pix))), stop)
 	if !release() {
 		<-told // what it writes to is freed next
 		return nil, ctx.Err()
@@ -244,9 +240,6 @@ func collect(ctx context.Context, j *C.Job, result C.int) (*pixels, error) {
 	}
 	return px, nil
 }
-
-// threads is how many a picture gets: the processors that no other picture has. Decoding and resizing then overlap.
-func threads() int { return max(1, cap(slots)/max(1, len(slots))) }
 
 // errVips is joined by libvips' own words.
 var errVips = errors.New("libvips failed")
