@@ -193,8 +193,8 @@ func decodeFirst(ctx context.Context, src []byte, h header, to extent, b sniff.B
 }
 
 // Whole returns invalid_image for a picture that provably lacks its end, by its chunks or boxes: png, webp, avif and
-// heic. It decodes nothing, so a jpeg, whose end only decoding finds, passes, and so does what follows a png's end. i is
-// what Probe said of the file.
+// heic. It decodes nothing, so a jpeg, whose end only decoding finds, passes, and so does what follows a png's end. i
+// is what Probe said of the file.
 func Whole(r io.ReaderAt, size int64, i Info) error {
 	return checkWhole(source{r, size}, header{Info: i})
 }

@@ -139,8 +139,8 @@ static int open_turned(Job *job, const void *pix, int width, int height, int ban
 	return finish(job, t[2]);
 }
 
-// run_job copies the pixels to out strip by strip, so that they are nowhere twice, until *stop is set. It does so in this
-// thread: libvips' own threads lose the error of a file that is cut short in one of ten runs.
+// run_job copies the pixels to out strip by strip, so that they are nowhere twice, until *stop is set. It does so in
+// this thread: libvips' own threads lose the error of a file that is cut short in one of ten runs.
 static int run_job(Job *job, unsigned char *out, volatile int *stop) {
 	VipsRegion *region = vips_region_new(job->image);
 	size_t line = VIPS_IMAGE_SIZEOF_LINE(job->image);
