@@ -281,6 +281,9 @@ func (c *compressor) target(t *compressTask) ([]string, error) {
 	case c.toDir:
 		t.place = placeOf(filepath.Join(c.out.Dest, filepath.Base(t.path)))
 	default:
+		if err := c.noDevice(); err != nil {
+			return nil, err
+		}
 		t.place = placeOf(c.out.Dest)
 	}
 	var paths []string
@@ -292,6 +295,15 @@ func (c *compressor) target(t *compressTask) ([]string, error) {
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// noDevice refuses a Dest that is there and no file, such as /dev/null: with an ending added it would become one.
+func (c *compressor) noDevice() error {
+	target, err := c.e.cfg.Workspace.Preview(workspace.OutputSpec{Dest: c.out.Dest, Ext: "png", Overwrite: true})
+	if err != nil {
+		return err
+	}
+	return target.Close()
 }
 
 // formatOf is the format that a copy will have; auto decides later.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"math"
 	"runtime"
 	"sync"
@@ -56,7 +57,7 @@ func (c *compressor) tell(t *compressTask) {
 // one compresses one picture and saves the copy.
 func (c *compressor) one(ctx context.Context, t *compressTask) error {
 	if err := ctx.Err(); err != nil {
-		return cutShort(ctx, err)
+		return c.explain(ctx, t, err)
 	}
 	data, err := c.read(t)
 	if err != nil {
@@ -179,5 +180,9 @@ func (c *compressor) put(t *compressTask, path string, data []byte) (workspace.S
 	if path == t.own {
 		return c.e.cfg.Workspace.Replace(path, t.was, newBytes(data))
 	}
-	return c.e.cfg.Workspace.Save(path, newBytes(data), c.out.Overwrite)
+	mode := fs.FileMode(0o666)
+	if t.was != nil {
+		mode = t.was.Mode() // the copy of a private picture is private
+	}
+	return c.e.cfg.Workspace.Save(path, newBytes(data), c.out.Overwrite, mode)
 }

@@ -73,6 +73,9 @@ func Convert(ctx context.Context, src []byte, s Spec) (Result, error) {
 	}
 	c := conversion{Spec: s, src: src, h: h}
 	if c.fits() {
+		if err := c.whole(); err != nil {
+			return Result{}, err
+		}
 		r := Result{Info: h.Info, Untouched: true}
 		if s.MinSSIM > 0 {
 			r.SSIM = 1 // it is its own copy
@@ -147,6 +150,23 @@ func (c *conversion) fits() bool {
 		return false
 	}
 	return c.plain()
+}
+
+// whole makes sure that a picture which is left alone was not cut short: nothing else decodes it.
+func (c *conversion) whole() error {
+	s := source{bytes.NewReader(c.src), int64(len(c.src))}
+	if c.h.Format != "jpeg" {
+		return checkWhole(s, c.h)
+	}
+	frame := int64(0) // where the frame header is: a preview's own end stands before it
+	err := walkJPEG(s, func(marker byte, off, _ int64) (bool, error) {
+		frame = off
+		return isFrameHeader(marker), nil
+	})
+	if err != nil || bytes.LastIndex(c.src, []byte{0xff, markerEOI}) > int(frame) {
+		return err
+	}
+	return damaged("jpeg", nil)
 }
 
 // plain reports whether the source has the wanted format and needs nothing but its own bytes to be shown right.
@@ -307,11 +327,12 @@ func (c *conversion) search(format string) (*search, error) {
 			l.steps = append([]int{c.Quality}, l.steps...)
 		}
 	}
-	limit := c.MaxBytes
-	if limit > 0 && c.sourceType() != "" {
-		limit -= int64(xmpOverhead(format, c.sourceType()))
+	s := &search{ladder: l, limit: c.MaxBytes, minSSIM: c.MinSSIM}
+	if s.limit > 0 && c.sourceType() != "" {
+		s.reserved = int64(xmpOverhead(format, c.sourceType()))
+		s.limit -= s.reserved
 	}
-	return &search{ladder: l, limit: limit, minSSIM: c.MinSSIM}, nil
+	return s, nil
 }
 
 // sourceType is the IPTC digital source type that the source declares, "" for none. It says that a picture was made by

@@ -45,6 +45,24 @@ func TestConvertRefusesTruncated(t *testing.T) {
 	}
 }
 
+// TestConvertLeavesNothingThatIsCut: a file that would fit is refused too when it lacks its end.
+func TestConvertLeavesNothingThatIsCut(t *testing.T) {
+	t.Parallel()
+	img := gradient(240, 180)
+	for name, src := range map[string][]byte{
+		"png": pngOf(t, img), "jpeg": jpegOf(t, img), "webp": encoded(t, img, EncodeOptions{Format: "webp"}),
+		"progressive": encoded(t, img, EncodeOptions{Format: "jpeg"}),
+	} {
+		s := Spec{MaxBytes: 1 << 20}
+		if r, err := Convert(t.Context(), src, s); err != nil || !r.Untouched {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if r, err := Convert(t.Context(), src[:len(src)-20], s); fault.CodeOf(err) != fault.InvalidImage {
+			t.Errorf("%s without its end: untouched %v, %v", name, r.Untouched, err)
+		}
+	}
+}
+
 func TestConvertRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -66,14 +66,15 @@ type canvas interface {
 // search looks for the best picture of at most limit bytes.
 type search struct {
 	ladder
-	limit   int64
-	minSSIM float64 // what the picture must keep of its likeness to the pixels it was made from; 0 = no floor
-	encodes int
-	first   trial // one that was made before the search, which need not be made again
-	nearest trial // what comes nearest so far, for the error and for --best-effort
-	scale   float64
-	above   trial   // the smallest picture of the scale before, which was too big
-	aboveAt float64 // that scale
+	limit    int64   // for the encoder
+	reserved int64   // for what is added afterwards
+	minSSIM  float64 // what the picture must keep of its likeness to the pixels it was made from; 0 = no floor
+	encodes  int
+	first    trial // one that was made before the search, which need not be made again
+	nearest  trial // what comes nearest so far, for the error and for --best-effort
+	scale    float64
+	above    trial   // the smallest picture of the scale before, which was too big
+	aboveAt  float64 // that scale
 }
 
 // run returns the best picture within the limit, or constraint_unmet with what was reached.
@@ -146,11 +147,12 @@ func closer(a, b trial) trial {
 func (s *search) impossible() error {
 	if s.nearest.size() <= s.limit {
 		return fault.New(fault.ConstraintUnmet,
-			"within %d bytes the picture keeps an SSIM of %.3f at best, the floor is %.3f", s.limit, s.nearest.ssim, s.minSSIM)
+			"within %d bytes the picture keeps an SSIM of %.3f at best, the floor is %.3f", s.limit+s.reserved, s.nearest.ssim,
+			s.minSSIM)
 	}
 	return fault.New(fault.ConstraintUnmet,
-		"the picture does not fit into %d bytes: %d bytes were reached, at %dx%d pixels", s.limit, s.nearest.size(),
-		s.nearest.w, s.nearest.h)
+		"the picture does not fit into %d bytes: %d bytes were reached, at %dx%d pixels", s.limit+s.reserved,
+		s.nearest.size()+s.reserved, s.nearest.w, s.nearest.h)
 }
 
 // atScale returns the best picture within the limit at one scale, without data if there is none, and the smallest.

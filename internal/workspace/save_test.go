@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestSave(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	w := open(t, s.config())
-	saved, err := w.Save(s.in("new/a.png"), strings.NewReader("one"), false)
+	saved, err := w.Save(s.in("new/a.png"), strings.NewReader("one"), false, 0o640)
 	wantCode(t, err, "")
 	want := Saved{
 		Path: s.in("new/a.png"), Bytes: 3, SHA256: "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed",
@@ -35,13 +36,16 @@ func TestSave(t *testing.T) {
 	if diff := cmp.Diff(want, saved); diff != "" {
 		t.Error(diff)
 	}
-	_, err = w.Save(s.in("new/a.png"), strings.NewReader("two"), false)
+	if info, err := os.Stat(saved.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o006 != 0 {
+		t.Errorf("others may read or write it: %v, %v", info.Mode(), err)
+	}
+	_, err = w.Save(s.in("new/a.png"), strings.NewReader("two"), false, 0o666)
 	wantCode(t, err, fault.Exists)
-	_, err = w.Save(s.in("new/a.png"), strings.NewReader("two"), true)
+	_, err = w.Save(s.in("new/a.png"), strings.NewReader("two"), true, 0o666)
 	wantCode(t, err, "")
-	_, err = w.Save(filepath.Join(s.dir, "out.png"), strings.NewReader("x"), false)
+	_, err = w.Save(filepath.Join(s.dir, "out.png"), strings.NewReader("x"), false, 0o666)
 	wantCode(t, err, fault.PathDenied)
-	_, err = w.Save(s.in("new/b.png"), io.MultiReader(strings.NewReader("x"), failing{}), false)
+	_, err = w.Save(s.in("new/b.png"), io.MultiReader(strings.NewReader("x"), failing{}), false, 0o666)
 	wantCode(t, err, fault.PathDenied) // no system error
 	if diff := cmp.Diff([]string{"new/a.png"}, files(t, s.media)); diff != "" {
 		t.Error(diff)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -247,6 +248,11 @@ func (w *Workspace) isSpool(dir string) bool {
 
 // saveAs saves all of r at exactly finalPath.
 func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved, error) {
+	return w.saveMode(finalPath, r, overwrite, 0o666)
+}
+
+// saveMode is saveAs with permissions, under the umask.
+func (w *Workspace) saveMode(finalPath string, r io.Reader, overwrite bool, perm fs.FileMode) (Saved, error) {
 	s, err := w.resolve(finalPath, Write)
 	if err != nil {
 		return Saved{}, err
@@ -263,6 +269,7 @@ func (w *Workspace) saveAs(finalPath string, r io.Reader, overwrite bool) (Saved
 	if err := s.vacant(d, name, overwrite); err != nil {
 		return Saved{}, err
 	}
+	d.perm = perm
 	size, sum, err := d.copyIn(name, r, overwrite)
 	if err != nil {
 		return Saved{}, writeError(quote(finalPath), err)
