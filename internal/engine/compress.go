@@ -43,8 +43,8 @@ func (c *Compression) Params() param.Set {
 			Between(imaging.MinBudget, maxBudget),
 		param.Int(&c.MaxSize, "max_size", "make the longer side at most so many pixels; nothing is enlarged").
 			Between(16, maxSizeSide),
-		param.Int(&c.Quality, "quality", "quality of the encoder, within max_bytes at most so much, by default 85 (avif 60); "+
-			"a png below 100 gets 256 colours").
+		param.Int(&c.Quality, "quality", "quality of the encoder, within max_bytes at most so much, by default 85 "+
+			"(avif 60); a png below 100 gets 256 colours").
 			Between(1, 100),
 		param.OpenEnum(&c.Format, "format", "file format, by default that of -o, else the picture's own; "+
 			"auto takes the smallest that keeps what has to be kept", compressFormats()...),

@@ -15,8 +15,8 @@ import (
 
 // Save puts all of r at exactly path, which obeys the policy for writes; missing directories are made. The name is
 // whole or absent, and an existing file is replaced only with overwrite. The permissions are those of mode for reading
-// and writing, under the umask. Nothing is spooled when it fails: it is for bytes that can be made again. The errors are
-// those of Plan.
+// and writing, under the umask. Nothing is spooled when it fails: it is for bytes that can be made again. The errors
+// are those of Plan.
 func (w *Workspace) Save(path string, r io.Reader, overwrite bool, mode fs.FileMode) (Saved, error) {
 	return w.saveMode(path, r, overwrite, mode.Perm()&0o666)
 }
