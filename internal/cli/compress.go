@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -141,20 +142,29 @@ func (sh *shell) scrubErrors(errs []*engine.ItemError) {
 	}
 }
 
-// reasons says on stderr why items failed; a single one is the command's own error, which fail prints.
+// reasons says on stderr why items failed; a single one is the command's own error, which fail prints. What the end of
+// the command cut off has one line together.
 func (sh *shell) reasons(errs []*engine.ItemError) {
 	if len(errs) < 2 {
 		return
 	}
 	var hints []string
+	cut := 0
 	for _, e := range errs {
 		if e == nil {
+			continue
+		}
+		if e.Kind == engine.KindInterrupted || e.Kind == engine.KindUnavailable {
+			cut++
 			continue
 		}
 		sh.note("mediagen: " + sh.command + ": " + e.Message)
 		if e.Hint != "" && !slices.Contains(hints, e.Hint) {
 			hints = append(hints, e.Hint)
 		}
+	}
+	if cut > 0 {
+		sh.note(fmt.Sprintf("mediagen: %s: %d files were not done when the command was ended", sh.command, cut))
 	}
 	for _, hint := range hints {
 		sh.note("hint: " + hint)

@@ -230,3 +230,22 @@ func TestGenerateCompress(t *testing.T) {
 		t.Errorf("completion: %q", words)
 	}
 }
+
+// TestCompressEnded tells of what the end of the command cut off in one line, however much it was.
+func TestCompressEnded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	r := oneSmaller()
+	for range 3 {
+		r.Items = append(r.Items, engine.Compressed{Source: "/x.png", Status: engine.Failed, Error: &engine.ItemError{
+			Kind: engine.KindInterrupted, Code: "interrupted", Message: "x.png: stopped before the picture was done",
+		}})
+	}
+	b.eng.smaller, b.eng.err = r, engine.Errorf(engine.KindPartial, "partial", "3 of 4 files could not be compressed")
+	b.wants(13, "images", "compress", "a.png", "x.png")
+	want := "mediagen: images compress: 3 files were not done when the command was ended\n" +
+		"mediagen: images compress: 3 of 4 files could not be compressed\n"
+	if diff := cmp.Diff(want, b.errOut.String()); diff != "" {
+		t.Error(diff)
+	}
+}

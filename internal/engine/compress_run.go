@@ -131,8 +131,11 @@ func (c *compressor) credentials(t *compressTask, data []byte, replaces bool) er
 		return fault.New(fault.UnsupportedOperation, "%s carries content credentials (C2PA), which a re-encoded copy loses; "+
 			"it is not replaced", t.ref).WithHint("save the copy elsewhere with -o")
 	}
-	t.row.Notes = append(t.row.Notes,
-		"the copy loses the content credentials (C2PA) that the original carries; the original stays")
+	note := "the copy loses the content credentials (C2PA) that the original carries"
+	if t.path != "" { // what came on stdin is not ours to speak of
+		note += "; the original stays"
+	}
+	t.row.Notes = append(t.row.Notes, note)
 	return nil
 }
 
