@@ -92,10 +92,10 @@ func TestCompressStdout(t *testing.T) {
 func mixed() (*engine.CompressResult, error) {
 	r := oneSmaller()
 	r.Items = append(r.Items,
-		engine.Compressed{Source: "/work/here/b.png", Status: engine.Failed, Notes: []string{}, Error: &engine.ItemError{
+		engine.Compressed{Source: "/base/here/b.png", Status: engine.Failed, Notes: []string{}, Error: &engine.ItemError{
 			Kind: engine.KindConstraint, Code: fault.ConstraintUnmet, Message: "b.png: sk-canary does not fit", Hint: "--best-effort",
 		}},
-		engine.Compressed{Source: "/work/c.png", Status: engine.Untouched, Path: "/work/c.png", Untouched: true, Notes: []string{"n"}})
+		engine.Compressed{Source: "/base/c.png", Status: engine.Untouched, Path: "/base/c.png", Untouched: true, Notes: []string{"n"}})
 	r.Warnings = []string{"c.png: n"}
 	return r, engine.Errorf(engine.KindPartial, "partial", "1 of 3 files could not be compressed")
 }
@@ -106,7 +106,7 @@ func TestCompressPartial(t *testing.T) {
 	b := newBench(t, "")
 	b.eng.smaller, b.eng.err = mixed()
 	b.wants(13, "images", "compress", "a.png", "b.png", "../c.png")
-	if got := b.out.String(); got != "out/a.png\n/work/c.png\n" {
+	if got := b.out.String(); got != "out/a.png\n/base/c.png\n" {
 		t.Errorf("stdout %q", got)
 	}
 	want := "warning: c.png: n\n" +
@@ -117,7 +117,7 @@ func TestCompressPartial(t *testing.T) {
 	}
 	b.eng.smaller, b.eng.err = mixed()
 	b.wants(13, "images", "compress", "-0", "-q", "a.png", "b.png", "../c.png")
-	if got := b.out.String(); got != "out/a.png\x00/work/c.png\x00" || strings.Contains(b.errOut.String(), "warning") {
+	if got := b.out.String(); got != "out/a.png\x00/base/c.png\x00" || strings.Contains(b.errOut.String(), "warning") {
 		t.Errorf("stdout %q, stderr %q", got, b.errOut)
 	}
 	b.eng.smaller, b.eng.err = mixed()

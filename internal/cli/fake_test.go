@@ -19,7 +19,7 @@ import (
 	"mediagen/internal/iostreams"
 )
 
-const workDir = "/work/here"
+const workDir = "/base/here"
 
 // now is the clock of every test.
 func now() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
@@ -207,7 +207,7 @@ type bench struct {
 
 func newBench(t testing.TB, stdin string) *bench {
 	t.Helper()
-	b := &bench{t: t, eng: &fake{result: oneResult("/work/here/out/a.png"), smaller: oneSmaller(), seen: []engine.Inspection{onePhoto()}}, ctx: t.Context()}
+	b := &bench{t: t, eng: &fake{result: oneResult("/base/here/out/a.png"), smaller: oneSmaller(), seen: []engine.Inspection{onePhoto()}}, ctx: t.Context()}
 	var streams *iostreams.Streams
 	streams, b.out, b.errOut = iostreams.Test(stdin)
 	b.deps = app.Deps(app.Process{WorkDir: workDir, HomeDir: "/home/me", Streams: streams, Now: now})
@@ -319,9 +319,9 @@ func oneResult(paths ...string) *engine.Result {
 func oneSmaller() *engine.CompressResult {
 	facts := &engine.PictureFacts{Bytes: 3, Width: 4, Height: 2, MediaType: "image/png"}
 	return &engine.CompressResult{
-		Assets: []engine.Asset{{Path: "/work/here/out/a.png", MediaType: "image/png", Bytes: 3, Source: "/work/here/a.png"}},
+		Assets: []engine.Asset{{Path: "/base/here/out/a.png", MediaType: "image/png", Bytes: 3, Source: "/base/here/a.png"}},
 		Items: []engine.Compressed{{
-			Source: "/work/here/a.png", Status: engine.Smaller, Path: "/work/here/out/a.png", Before: facts, After: facts,
+			Source: "/base/here/a.png", Status: engine.Smaller, Path: "/base/here/out/a.png", Before: facts, After: facts,
 			Quality: new(80), Encodes: 2, Notes: []string{},
 		}},
 		Warnings: []string{},
@@ -331,7 +331,7 @@ func oneSmaller() *engine.CompressResult {
 // onePhoto is a picture that was inspected.
 func onePhoto() engine.Inspection {
 	return engine.Inspection{
-		Source: "/work/here/a.png", Kind: "image", Format: "png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 2,
+		Source: "/base/here/a.png", Kind: "image", Format: "png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 2,
 		Frames: 1, Image: &engine.ImageDetails{Orientation: 1},
 	}
 }

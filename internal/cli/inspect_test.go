@@ -15,13 +15,13 @@ import (
 // oneClip is a video that was cut short, with a sidecar beside it.
 func oneClip() engine.Inspection {
 	return engine.Inspection{
-		Source: "/work/b.mp4", Kind: "video", Format: "mp4", MediaType: "video/mp4", Bytes: 99, Width: 320, Height: 240,
+		Source: "/base/b.mp4", Kind: "video", Format: "mp4", MediaType: "video/mp4", Bytes: 99, Width: 320, Height: 240,
 		Frames: 48, C2PA: true, SourceType: "trainedAlgorithmicMedia",
 		Video: &engine.VideoDetails{
 			Brand: "isom", DurationS: 2, FPS: 23.976, Rotation: 90, VideoCodec: "h264", AudioCodec: "aac", Missing: 7,
 		},
 		Sidecar: &engine.SidecarFacts{
-			Path: "/work/b.mp4.json", Prompt: "a\x1b[31m fox", Provider: "openai", Model: "m", Made: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
+			Path: "/base/b.mp4.json", Prompt: "a\x1b[31m fox", Provider: "openai", Model: "m", Made: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
 			Cost: engine.SidecarCost{Amount: new(json.Number("0.04")), Currency: "USD", Basis: "reported"},
 		},
 	}
@@ -46,7 +46,7 @@ colour profile       none
 transparency         no
 content credentials  none
 
-file                  /work/b.mp4
+file                  /base/b.mp4
 format                mp4, video/mp4
 bytes                 99
 size                  320x240

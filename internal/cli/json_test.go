@@ -253,7 +253,7 @@ func TestJQFailsOnTheResult(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "")
 	b.wants(1, "images", "generate", "--jq", ".assets.path", "x")
-	for _, part := range []string{"--jq failed", "/work/here/out/a.png", "jobs show 01j9zq"} {
+	for _, part := range []string{"--jq failed", "/base/here/out/a.png", "jobs show 01j9zq"} {
 		if !strings.Contains(b.errOut.String(), part) {
 			t.Errorf("no %q in: %s", part, b.errOut)
 		}
@@ -295,7 +295,7 @@ func TestBrokenStdout(t *testing.T) {
 		}
 		paid := strings.HasPrefix(line, "images ") && strings.HasSuffix(line, "x") && !strings.Contains(line, "-o -") &&
 			!strings.Contains(line, "dry-run") && !strings.Contains(line, "inspect")
-		if paid && !strings.Contains(b.errOut.String(), "/work/here/out/a.png") {
+		if paid && !strings.Contains(b.errOut.String(), "/base/here/out/a.png") {
 			t.Errorf("%s: stderr does not name the picture: %s", line, b.errOut)
 		}
 		if line == "emulator" && stopped != 1 {

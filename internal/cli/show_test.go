@@ -72,7 +72,7 @@ func TestPlan(t *testing.T) {
 	b := newBench(t, "")
 	b.eng.result.Plan = &engine.Plan{
 		Op: "images generate", Provider: "openai", Endpoint: "https://api.openai.com/v1", Model: "m", N: 2, Quality: "high",
-		Paths: []string{"/work/here/a_1.png", "/work/here/a_2.png"}, UpperBound: true, AsOf: "2026-11",
+		Paths: []string{"/base/here/a_1.png", "/base/here/a_2.png"}, UpperBound: true, AsOf: "2026-11",
 		Estimate: engine.Cost{Micros: &micros, Basis: engine.BasisEstimated, Assumed: true},
 	}
 	b.shows(`would send  images generate
@@ -104,14 +104,14 @@ func TestJobsForPeople(t *testing.T) {
 			ID: "01j9zq", State: "landed", Op: "images generate", Provider: "openai", Endpoint: "https://api.openai.com/v1",
 			Model: "m", Created: made, RequestID: "req_1", Prompt: "a\nb", Cost: engine.Cost{Micros: &micros, Basis: "reported"},
 			Assets: []engine.Asset{
-				{Path: "/work/here/a.png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 5, SHA256: "00"},
-				{Path: "/work/here/b.png", MediaType: "image/png", Bytes: 3, SHA256: "01", Index: 1, Spooled: true},
-				{Path: "/work/here/a.partial-1.png", Partial: 1},
+				{Path: "/base/here/a.png", MediaType: "image/png", Bytes: 3, Width: 4, Height: 5, SHA256: "00"},
+				{Path: "/base/here/b.png", MediaType: "image/png", Bytes: 3, SHA256: "01", Index: 1, Spooled: true},
+				{Path: "/base/here/a.partial-1.png", Partial: 1},
 				{URL: "https://example.org/c.png", Index: 2},
 			},
 		},
 		{
-			ID: "01j9zr", State: "sent", Orphaned: true, Created: made, Targets: []string{"/work/here/c.png"},
+			ID: "01j9zr", State: "sent", Orphaned: true, Created: made, Targets: []string{"/base/here/c.png"},
 			Error: &engine.JobError{Code: "no_answer", Message: "no answer came", Billed: "maybe"},
 		},
 		{ID: "01j9zs", State: "succeeded", Created: made, Assets: []engine.Asset{{Path: "/state/spool/x.png", Spooled: true}}},
@@ -135,8 +135,8 @@ func TestJobsForPeople(t *testing.T) {
 	b.wants(0, "jobs", "show", "01j9zq")
 	for _, line := range []string{
 		"provider    openai at https://api.openai.com/v1", `prompt      a\nb`, "created     2026-11-30 " + clock, "request id  req_1", "cost        $0.0401 (reported)",
-		"file 1      /work/here/a.png  image/png  3 bytes  4x5  sha256 00",
-		"file 2      /work/here/b.png  image/png  3 bytes  in the spool  sha256 01",
+		"file 1      /base/here/a.png  image/png  3 bytes  4x5  sha256 00",
+		"file 2      /base/here/b.png  image/png  3 bytes  in the spool  sha256 01",
 		"file 3      not read: https://example.org/c.png",
 	} {
 		if !strings.Contains(b.out.String(), line+"\n") {
@@ -146,7 +146,7 @@ func TestJobsForPeople(t *testing.T) {
 	b.eng.jobs = b.eng.jobs[1:]
 	b.wants(0, "jobs", "show", "01j9zr")
 	for _, line := range []string{
-		"note          its process died before it noted an outcome", "planned file  /work/here/c.png",
+		"note          its process died before it noted an outcome", "planned file  /base/here/c.png",
 		"error         no answer came (no_answer, billed: maybe)",
 	} {
 		if !strings.Contains(b.out.String(), line+"\n") {
@@ -161,7 +161,7 @@ func TestJobsListFitsTheTerminal(t *testing.T) {
 	micros := int64(40_100)
 	long := "/srv/pictures/" + strings.Repeat("deep/", 20) + "a-red-bicycle-by-the-sea_1.png"
 	b := newBench(t, "")
-	for _, path := range []string{long, "/work/here/out/" + strings.Repeat("犬", 60) + ".png", "/work/here/a.png"} {
+	for _, path := range []string{long, "/base/here/out/" + strings.Repeat("犬", 60) + ".png", "/base/here/a.png"} {
 		b.eng.jobs = append(b.eng.jobs, engine.Job{
 			ID: "1r7515jyhz28", State: "succeeded", Op: "images generate", Provider: "openai", Model: "gpt-image-2.6-sunburst",
 			Created: now(), Cost: engine.Cost{Micros: &micros, Basis: "reported"},
@@ -298,7 +298,7 @@ func TestProgress(t *testing.T) {
 		{Kind: engine.EventRetrying, Message: "503 with sk-canary", Pause: 1234 * time.Millisecond},
 		{Kind: engine.EventSent, Total: 2},
 		{Kind: engine.EventReceived, Index: 0, Total: 2, Bytes: 10},
-		{Kind: engine.EventPartial, Path: "/work/here/a.partial-1.png"},
+		{Kind: engine.EventPartial, Path: "/base/here/a.partial-1.png"},
 		{Kind: engine.EventSaved, Index: 0, Total: 2, Bytes: 10},
 		{Kind: engine.EventWarning, Message: "is in the result"},
 	}

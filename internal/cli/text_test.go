@@ -83,7 +83,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 // setEvil makes everything that the fake says hostile.
 func (b *bench) setEvil(fails bool) {
 	b.session.Warnings = []string{evil}
-	b.eng.result = oneResult("/work/here/" + evil)
+	b.eng.result = oneResult("/base/here/" + evil)
 	b.eng.result.Warnings = []string{evil}
 	b.eng.result.Plan = &engine.Plan{Op: evil, Provider: evil, Endpoint: evil, Model: evil, Size: evil, Paths: []string{evil}}
 	b.eng.events = []engine.Event{
@@ -137,21 +137,21 @@ func TestJQOnTerminal(t *testing.T) {
 // TestPaths shows saved paths: relative below the working directory, exact for a program, harmless on a terminal.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	const latin = "/work/here/caf\xe9.png" // a legal name in a file system of bytes
+	const latin = "/base/here/caf\xe9.png" // a legal name in a file system of bytes
 	for _, tc := range []struct {
 		name, path, pipe, tty, nul string
 		warns                      bool
 	}{
-		{"below", "/work/here/out/a.png", "out/a.png", "out/a.png", "out/a.png", false},
+		{"below", "/base/here/out/a.png", "out/a.png", "out/a.png", "out/a.png", false},
 		{"elsewhere", "/srv/a.png", "/srv/a.png", "/srv/a.png", "/srv/a.png", false},
-		{"above", "/work/a.png", "/work/a.png", "/work/a.png", "/work/a.png", false},
-		{"like a flag", "/work/here/-rf.png", "./-rf.png", "./-rf.png", "./-rf.png", false},
-		{"blank", "/work/here/ a b .png", " a b .png", " a b .png", " a b .png", false},
+		{"above", "/base/a.png", "/base/a.png", "/base/a.png", "/base/a.png", false},
+		{"like a flag", "/base/here/-rf.png", "./-rf.png", "./-rf.png", "./-rf.png", false},
+		{"blank", "/base/here/ a b .png", " a b .png", " a b .png", " a b .png", false},
 		{"not UTF-8", latin, "caf\xe9.png", `caf\xe9.png`, "caf\xe9.png", false},
-		{"escape", "/work/here/a\x1b.png", "a\x1b.png", `a\x1b.png`, "a\x1b.png", false},
-		{"right to left", "/work/here/\u200fא.png", "\u200fא.png", `\u200fא.png`, "\u200fא.png", false},
-		{"line break", "/work/here/a\nb.png", `a\nb.png`, `a\nb.png`, "a\nb.png", true},
-		{"return", "/work/here/a\rb.png", `a\rb.png`, `a\rb.png`, "a\rb.png", true},
+		{"escape", "/base/here/a\x1b.png", "a\x1b.png", `a\x1b.png`, "a\x1b.png", false},
+		{"right to left", "/base/here/\u200fא.png", "\u200fא.png", `\u200fא.png`, "\u200fא.png", false},
+		{"line break", "/base/here/a\nb.png", `a\nb.png`, `a\nb.png`, "a\nb.png", true},
+		{"return", "/base/here/a\rb.png", `a\rb.png`, `a\rb.png`, "a\rb.png", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +185,7 @@ func TestPaths(t *testing.T) {
 func TestPathsOfManyAssets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "")
-	b.eng.result = oneResult("/work/here/a.png", "/work/here/b.png", "/state/spool/c.png")
+	b.eng.result = oneResult("/base/here/a.png", "/base/here/b.png", "/state/spool/c.png")
 	b.eng.result.Assets[2].Spooled = true
 	b.eng.result.Assets = append(b.eng.result.Assets, engine.Asset{URL: "https://example.org/d.png"})
 	b.wants(0, "images", "generate", "x")
@@ -222,7 +222,7 @@ func TestBytesToStdout(t *testing.T) {
 	if !strings.Contains(b.out.String(), "nothing sent") {
 		t.Errorf("a dry run has no bytes and may show its plan: %q", b.out)
 	}
-	b.eng.result, b.eng.err = oneResult("/work/here/a.png"), engine.Errorf(engine.KindFailure, "x", "x")
+	b.eng.result, b.eng.err = oneResult("/base/here/a.png"), engine.Errorf(engine.KindFailure, "x", "x")
 	b.wants(1, "images", "generate", "-o", "-", "--force", "x")
 	if b.out.Len() != 0 {
 		t.Errorf("a failure wrote a path where bytes were wanted: %q", b.out)
