@@ -109,7 +109,7 @@ func TestSanitizing(t *testing.T) {
 			t.Parallel()
 			streams, _, errOut := iostreams.Test("")
 			a := newApp(t.Context(), Process{
-				Environ: append(tc.env, "OPENAI_API_KEY=sk-canary-0123456789"), HomeDir: "/home/me", WorkDir: "/work", Streams: streams, Now: time.Now,
+				Environ: append(tc.env, "OPENAI_API_KEY=sk-canary-0123456789"), HomeDir: "/home/me", WorkDir: "/base", Streams: streams, Now: time.Now,
 			})
 			if err := a.load(nil); err != nil {
 				t.Fatal(err)

@@ -196,7 +196,7 @@ func FuzzEntry(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, entry, rel string) {
-		p, err := parseEntry(entry, "/work")
+		p, err := parseEntry(entry, "/base")
 		if err != nil {
 			if fault.CodeOf(err) != fault.PolicyInvalid {
 				t.Fatalf("%q: %v", entry, err)

@@ -19,8 +19,8 @@ func TestParseEntry(t *testing.T) {
 		{"/srv/media", "/srv/media", ""},
 		{"/srv/media/", "/srv/media", ""},
 		{"/srv//a/../media", "/srv/media", ""},
-		{"out", "/work/out", ""},
-		{".", "/work", ""},
+		{"out", "/base/out", ""},
+		{".", "/base", ""},
 		{"/home/*/media", "/home", "*/media/**"},
 		{"/home/*/media/", "/home", "*/media/**"},
 		{"/home/u*/", "/home", "u*/**"},
@@ -35,7 +35,7 @@ func TestParseEntry(t *testing.T) {
 		{"/d/*//./x", "/d", "*/x/**"},
 	}
 	for _, tt := range tests {
-		got, err := parseEntry(tt.entry, filepath.FromSlash("/work"))
+		got, err := parseEntry(tt.entry, filepath.FromSlash("/base"))
 		want := entryParts{base: filepath.FromSlash(tt.base), pattern: tt.pattern}
 		if err != nil || got != want {
 			t.Errorf("parseEntry(%q) = %+v, %v; want %+v", tt.entry, got, err, want)
@@ -46,7 +46,7 @@ func TestParseEntry(t *testing.T) {
 		"/" + strings.Repeat("a", 1024), "/a" + strings.Repeat("/**/b", 9),
 	}
 	for _, entry := range bad {
-		if got, err := parseEntry(entry, "/work"); fault.CodeOf(err) != fault.PolicyInvalid {
+		if got, err := parseEntry(entry, "/base"); fault.CodeOf(err) != fault.PolicyInvalid {
 			t.Errorf("parseEntry(%q) = %+v, %v; want policy_invalid", entry, got, err)
 		}
 	}
